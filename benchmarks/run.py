@@ -12,12 +12,10 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import tracemalloc
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -49,7 +47,6 @@ from privregret.instances import (
     gap_adversary,
     packing,
 )
-from privregret.press.batch import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.notebook import BUILD
 from privregret.studies import asi2025
 
@@ -295,23 +292,6 @@ def peaks() -> dict:
     return found
 
 
-def where(names: list[str]) -> pd.DataFrame:
-    """Where notebooks' time goes: seconds of the processor, each notebook in a process of its own,
-    on one thread."""
-    rows = {}
-    for name in names:
-        with tempfile.TemporaryDirectory() as folder:
-            own = KERNEL_ENVIRONMENT | {"LOKY_MAX_CPU_COUNT": "1", "PRIVREGRET_OUTPUT": folder}
-            own |= {"PRIVREGRET_STORE": "off"}
-            call = [sys.executable, Path(__file__).with_name("where.py"), name]
-            said = subprocess.run(
-                call, env=os.environ | own, check=True, stdout=subprocess.PIPE, text=True
-            ).stdout
-        rows[name] = json.loads(said.splitlines()[-1])
-    frame = pd.DataFrame(rows).T
-    return frame.assign(total=frame.sum(axis=1)).rename_axis("notebook").reset_index()
-
-
 def main():
     parser = argparse.ArgumentParser(description="Time the kernels at K = 5, epsilon = 1.")
     parser.add_argument(
@@ -320,9 +300,6 @@ def main():
     parser.add_argument(
         "--costs", action="store_true", help="only time and memory of the bandits' runs"
     )
-    parser.add_argument(
-        "--where", nargs="+", metavar="NOTEBOOK", help="only where the time of notebooks goes"
-    )
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     repeats = checks.positive_int("repeats", given.repeats)
@@ -330,8 +307,6 @@ def main():
         return print(json.dumps(peaks()))
     if given.costs:
         return print(costs(repeats).to_string(index=False, float_format="%.3g"))
-    if given.where:
-        return print(where(given.where).to_string(index=False, float_format="%.1f"))
     frame = measure(repeats)
     keys = ["algorithm", "method", "horizon", "unit"]
     table = frame.groupby(keys, sort=False)[["wall", "cpu"]].median().reset_index()

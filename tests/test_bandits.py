@@ -161,7 +161,7 @@ def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms)
     "algorithm", [AnytimeLazyUCB(1.0), DPKLUCB(1.0), DPIMED(1.0), AdaPKLUCB(1.0)], ids=repr
 )
 def test_ten_thousand_arms(algorithm):
-    """Far more than could be looked at in each event; `benchmarks/growth.py` has the times."""
+    """Far more than could be looked at in each event."""
     problem = BernoulliBandit("many", tuple(np.linspace(0.1, 0.9, 10_000)))
     counts = algorithm.run(problem, [10**9], 0)[0]
     assert counts.sum() == 10**9 and counts[5000:].sum() > 0.9 * 10**9

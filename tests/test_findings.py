@@ -1,5 +1,6 @@
 """Verdicts at and around their borders, for claims and for the other kinds of finding."""
 
+import csv
 import json
 import math
 import re
@@ -163,6 +164,16 @@ def test_no_verdict_is_typed(file):
     said = [e["caption"] for s in ("figure", "table") for e in texts.get(s, {}).values()]
     cells = json.loads(file.with_suffix(".ipynb").read_bytes())["cells"]
     said += ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
-    # what the paper says of itself is no verdict of ours
-    ours = re.sub(r'"[^"]*"', "", "\n".join(said))
+    # what the paper says of itself is no verdict of ours, and a row that names its finding is read
+    ours = re.sub(r'"[^"]*"|^.*<!-- [\w-]+/[\w-]+ -->.*$', "", "\n".join(said), flags=re.M)
     assert [found[0] for found in re.finditer(TYPED, ours, re.I)] == []
+
+
+def test_a_row_that_names_its_finding_has_its_verdict():
+    with open(ROOT / "figures/findings.csv", encoding="utf-8") as file:
+        verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(file)}
+    rows = re.compile(r"^\|.*\| *([^|]+?) *<!-- ([\w-]+/[\w-]+) --> *\|$", re.M)
+    for file in (ROOT / "notebooks").glob("*/*.ipynb"):
+        cells = json.loads(file.read_bytes())["cells"]
+        said = rows.findall("\n".join("".join(cell["source"]) + "\n" for cell in cells))
+        assert [(id, verdict) for verdict, id in said] == [(id, verdicts.get(id)) for _, id in said]

@@ -112,6 +112,12 @@ def test_outputs_exist_and_parse(smoke, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_figure_draws_and_names_what_is_published_with_it(smoke, name):
+    wrong = json.loads((smoke(name) / "pictures.json").read_text())["wrong"]
+    assert not {key: found for key, found in wrong.items() if found}
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name):
     """What is committed in figures/ was made by this notebook, all of it, with the parameters that
     stand in it."""
@@ -124,6 +130,22 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
     fresh, mine = (r["notebooks"][name].get("numbers", {}) for r in (fresh, kept))
     assert set(fresh) <= set(mine)
     assert kept["notebooks"][name]["parameters"] == defaults(name)
+
+
+def test_what_a_notebook_says_that_we_find_is_found():
+    """In the table that opens a lecture a verdict is followed by its finding, in a comment."""
+    published = record.read(ROOT)["notebooks"].items()
+    verdicts = {
+        f"{name.split('/')[0]}/{row['key']}": row["verdict"]
+        for name, notebook in published
+        for row in notebook["findings"]
+    }
+    said = [
+        pair
+        for name in NAMES
+        for pair in re.findall(r"\| ([^|]*?) *<!-- (\S+) -->", read(name).cells[0].source)
+    ]
+    assert said == [(verdicts.get(finding), finding) for _, finding in said]
 
 
 def test_columns_have_one_meaning_each():

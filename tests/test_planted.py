@@ -28,7 +28,7 @@ def test_a_planted_fault_turns_the_verdicts_about_it(plant, smoke, monkeypatch):
     before = run.by_key(manifest["notebooks"][plant.notebook]["findings"])
     planted.through_run(monkeypatch)
     plant.patch(monkeypatch)
-    assert run.unturned(plant, before, run.findings(plant.notebook, monkeypatch, plant.turns)) == []
+    assert run.unturned(plant, before, run.findings(plant.notebook, plant.turns)) == []
 
 
 def test_every_notebook_with_findings_has_a_planted_fault():

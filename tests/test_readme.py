@@ -130,7 +130,9 @@ def test_ones_own_algorithm_stands_next_to_others(tmp_path, monkeypatch):
     code = "".join(re.findall(r"^```python\n(.*?)^```$", PAGES["CONTRIBUTING.md"], re.M | re.S))
     exec(code, names := {})
     labels = {text.get_text() for text in names["figure"].axes[0].get_legend().get_texts()}
-    assert labels == {"explore first", "DP-SE"} and (tmp_path / "final-regret.pdf").exists()
+    assert (
+        labels == {"explore first", "Anytime-Lazy-UCB"} and (tmp_path / "final-regret.pdf").exists()
+    )
 
 
 def test_the_finding_that_is_read_aloud_is_as_it_is_published():

@@ -26,7 +26,7 @@ def stage(tmp_path_factory, monkeypatch):
     def fresh():
         staged = tmp_path_factory.mktemp("staged")
         monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
-        notebook.current.published, notebook.current.shown = False, ""
+        notebook.current.published = False
         return staged
 
     return fresh
@@ -218,10 +218,12 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
     notebook.current.texts["checked"] = "2026-11-26"
     draw()
-    find(title="It falls", evidence="enumeration")
+    find(title="It falls", evidence="enumeration", figure="figure-01")
     failed = {"printed": "It $|x|$ is.", "repair": "Twice that.", "stands": "partly"}
     failed["corrected"] = "Version 2."
-    find(2.0, "theorem-6", place="Figure 2", claim="Small.", failure="error", **failed)
+    find(
+        2.0, "theorem-6", place="Figure 2", claim="Small.", title="Small", failure="error", **failed
+    )
     find(2.0, "large", place="Lemma 3", claim="Large.", kind="step", failure="error", **failed)
     find(0.5, "slip", place="Lemma 4", claim="Is two.", failure="misprint", **failed)
     find(0.5, "edge", place="Lemma 5", claim="Is.", failure="condition", repair="$K>2$.")
@@ -238,7 +240,7 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     ]
     assert frame.id[0] == "hu2021/falls" and frame.evidence[0] == "enumeration"
     assert set(frame.version) == {"arXiv:2102.07929v2"} and set(frame.checked) == {"2026-11-26"}
-    assert set(frame.figure) == {"hu2021/figure-01"}
+    assert frame.figure[0] == "hu2021/figure-01" and frame.figure[1:].isna().all()
     by_hand = (figures / "not-reproduced.tex").read_text()
     assert "Small." in by_hand and "Large." not in by_hand
     assert "& claim & 1 & 1 & 1 & 1 & 0" in (figures / "verdicts.tex").read_text()

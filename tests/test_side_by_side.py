@@ -1,13 +1,11 @@
-"""Comparisons of algorithms, and the tutorial of the contributing guide."""
+"""Comparisons of algorithms."""
 
-import json
 import math
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, refused
+from conftest import refused
 
 from privregret import estimates
 from privregret.bandits import HybridUCB
@@ -79,16 +77,3 @@ def test_the_affordable_epsilon_of_a_power_law():
         side_by_side.affordable(epsilons, [Estimate(3 / e, 2 / e) for e in epsilons], 6.0).se
         == math.inf
     )
-
-
-def test_the_tutorials_algorithm_is_that_of_the_contributing_guide():
-    guide = re.search(
-        r"\n(ARM = .*?return self\.epsilon, self\.pulls)\n",
-        (ROOT / "CONTRIBUTING.md").read_text(),
-        re.DOTALL,
-    )[1]
-    notebook = json.loads(
-        (ROOT / "notebooks" / "companion" / "your-own-algorithm.ipynb").read_text()
-    )
-    cells = ["".join(cell["source"]).strip() for cell in notebook["cells"]]
-    assert guide in "\n\n\n".join(cells)

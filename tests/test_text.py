@@ -3,18 +3,21 @@
 import ast
 import fnmatch
 import json
+import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import ROOT, refused
 
 from privregret.estimates import Estimate
-from privregret.press import record, text
+from privregret.press import record, render, text
 from privregret.press.papers import PAPERS
 
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
-CLAIM = {"place": "Theorem 1", "claim": "It holds.", "quantity": "ratio", "at_most": 1}
+CLAIM = {"title": "It", "place": "Theorem 1", "claim": "It holds.", "quantity": "ratio"}
+CLAIM |= {"evidence": "proof", "at_most": 1}
 
 
 CALLS = {"figure": "figure", "table": "table", "verdict": "claim", "verdicts": "claim"}
@@ -89,6 +92,7 @@ def test_a_notebook_and_its_texts_agree(file):
     texts = text.read(file)
     assert problems(texts, cells(file)) == []
     assert len(texts["claim"]) <= 10
+    assert texts["checked"] or file.parent.name not in PAPERS
     for entry in texts["figure"].values():
         assert len(text.SLOT.sub("name", entry["caption"]).split()) <= 75
 
@@ -141,6 +145,9 @@ def test_every_finding_has_a_permanent_id():
         for key in text.read(file)["claim"]
     ]
     assert list(unlisted(listed, used)) == []
+    template = Path(render.__file__).parent / "templates/README.md"
+    shown = re.findall(r'of\("(.*?)"\)', template.read_text())
+    assert shown and set(shown) <= {one for _, one in used}
     # what was ever published stays in the list
     published = {
         f"{name.split('/')[0]}/{row['key']}"
@@ -186,9 +193,9 @@ def entry(section, key, **fields):
         (entry("claim", "a", **CLAIM, above=1), ["claim.a", "above"]),
         (entry("claim", "a", **CLAIM, kind="guess"), ["claim.a", "guess"]),
         (entry("claim", "a", **CLAIM, repair="Two.", stands="maybe"), ["claim.a", "stands"]),
-        (entry("claim", "a", **CLAIM, repair="Two."), ["claim.a", "stands"]),
-        (entry("claim", "a", **CLAIM, evidence="hearsay"), ["claim.a", "evidence", "'hearsay'"]),
-        (entry("claim", "a", **CLAIM, title="a " * 9), ["claim.a", "title"]),
+        (entry("claim", "a", **CLAIM, repair="Two."), ["claim.a", "repair"]),
+        (entry("claim", "a", **(CLAIM | {"evidence": "word"})), ["claim.a", "evidence", "'word'"]),
+        (entry("claim", "a", **(CLAIM | {"title": "a " * 9})), ["claim.a", "title"]),
         (entry("claim", "a", **CLAIM, failure="typo"), ["claim.a", "failure", "'typo'"]),
         (entry("claim", "a", **CLAIM, failure="error"), ["claim.a", "failure", "printed, repair"]),
         (entry("claim", "a", **CLAIM, failure="condition"), ["claim.a", "failure", "repair"]),

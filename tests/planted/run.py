@@ -1,13 +1,15 @@
-"""Run a notebook's code cells in this process, with small parameters and no figures, and collect
-its findings."""
+"""Run a notebook's code cells in this process, with small parameters, and collect its findings."""
 
+import contextlib
 import tempfile
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
 from papermill.translators import PythonTranslator
+from pytest import MonkeyPatch
 
 from privregret.core import store
 from privregret.press import notebook, publish, record
@@ -19,27 +21,33 @@ def by_key(rows) -> dict:
     return {row["key"]: row for row in rows}
 
 
-def findings(name: str, monkeypatch, wanted=()) -> dict:
-    """What `by_key` gives, of the notebook at the parameters of `smoke.toml`, until all keys
-    `wanted` are there."""
+def execute(name: str, root: Path, figure: Callable = publish.figure, wanted=()) -> dict:
+    """Run the notebook at the parameters of `smoke.toml` with its output in `root`, `figure` in
+    place of `publish.figure`; what `by_key` gives once all keys `wanted` are there, or at its end.
+    """
     parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {})
-    # drawing takes longest of all
-    monkeypatch.setattr(publish, "figure", lambda fig, *args, **more: plt.close(fig))
     # a fault is in no key of the store
-    with tempfile.TemporaryDirectory() as folder, store.without():
-        monkeypatch.setenv("PRIVREGRET_OUTPUT", folder)
+    with MonkeyPatch.context() as patch, store.without():
+        patch.setenv("PRIVREGRET_OUTPUT", str(root))
+        patch.setattr(publish, "figure", figure)
         namespace, found = {"__name__": "__main__"}, {}
         for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
-            if cell.cell_type != "code" or cell.source == "notebook.end()":
+            if cell.cell_type != "code":
                 continue
             exec(compile(cell.source, f"<{name}>", "exec"), namespace)
             if "parameters" in cell.metadata.get("tags", []):
                 exec(PythonTranslator.codify(parameters), namespace)
-            found = by_key(record.read(Path(folder))["notebooks"].get(name, {}).get("findings", []))
+            found = by_key(record.read(root)["notebooks"].get(name, {}).get("findings", []))
             if wanted and set(wanted) <= set(found):
                 break
         notebook.current = notebook.Running()
     return found
+
+
+def findings(name: str, wanted=()) -> dict:
+    """What `execute` gives, without figures: drawing takes longest of all."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(None):
+        return execute(name, Path(folder), lambda fig, *args, **more: plt.close(fig), wanted)
 
 
 def unturned(plant, before: dict, after: dict) -> list[str]:

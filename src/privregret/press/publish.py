@@ -177,12 +177,11 @@ def _judge(key, numbers, where, names):
     measured = numbers[agrees.worst(numbers)]
     said = _filled(entry, names | {"value": without_error(numbers_of(measured))})
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
-    shown = notebook.current.shown
-    if "figure" in said:  # empty: none
-        shown = said["figure"] and _name(said["figure"])
+    if "figure" in said:
+        said["figure"] = _name(said["figure"])
     rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
     more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
-    found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
+    found = Finding(measured=measured, criterion=agrees, **said | more)
     # the batch command's run, at the notebook's own parameters
     if found.contradiction and os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
         raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {found.contradiction}")
@@ -302,7 +301,6 @@ def _publish(kind, name, caption, contents):
             "files": {ending: files.digest(content) for ending, content in written.items()},
             "caption": one_epsilon(caption),
         }
-    running.shown = name
 
 
 def _tex(kind, name, caption, **values):

@@ -53,7 +53,8 @@ def texts(root: Path) -> dict[str, str]:
     rows = list(_rows(manifest))
     listed = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
     tally = [(paper, _count(of)) for paper, of in listed.items()] + [("all", _count(rows))]
-    counted = {"tally": tally, "sentence": sentence(tally[-1][1])}
+    total = tally[-1][1]
+    counted = {"tally": tally, "claims": [total[CLAIM, verdict] for verdict in VERDICTS[CLAIM]]}
     shown_by = defaultdict(list)
     for row in rows:
         shown_by[row["figure"]].append(row)
@@ -63,9 +64,8 @@ def texts(root: Path) -> dict[str, str]:
     # with other parameters an error may not be seen
     errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
     errata.sort(key=lambda row: [*FAILURES].index(row["failure"]))
-    claims = [row for row in failed if row["kind"] == CLAIM]
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
-    numbers = {"numbers": sorted(chain(*numbers)), "counts": counts(tally[-1][1], errata)}
+    numbers = {"numbers": sorted(chain(*numbers)), "counts": counts(total, errata)}
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     block = filled("README.md", found={row["id"]: row for row in rows}, **counted)
@@ -74,7 +74,7 @@ def texts(root: Path) -> dict[str, str]:
         "figures/findings.md": filled("findings.md", listed=listed, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", **counted),
-        "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=claims),
+        "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=failed),
         "figures/errata.md": filled("errata.md", rows=errata),
         "figures/errata.jsonl": "".join(map(_erratum, errata)),
         "figures/errata.tex": filled("errata.tex", rows=errata),
@@ -124,15 +124,6 @@ def counts(count: Counter, errata: Sequence = ()) -> Iterator[tuple[str, int]]:
         yield from zip([name + word for word in WORDS], numbers, strict=True)
         yield f"{name}Total", sum(numbers)
     yield "errataTotal", len(errata)
-
-
-def sentence(count: Counter) -> str:
-    """How many claims have which verdict, in words."""
-    yes, repaired, conditional, no, open_ = numbers = [count[CLAIM, v] for v in VERDICTS[CLAIM]]
-    return (
-        f"{sum(numbers)} claims: {yes} reproduced, {repaired} after the repair of a misprint, "
-        f"{conditional} under a condition, {no} not, and {open_} cannot be decided"
-    )
 
 
 def said(rows: list[dict]) -> str:

@@ -27,16 +27,18 @@ SLOT = re.compile("«([^»:]*):?([^»]*)»")
 FIELDS: dict[str, tuple[set, set]] = {
     "figure": ({"caption"}, set()),
     "table": ({"caption"}, {"columns", "formats", "widths"}),
-    "claim": ({"place", "claim", "quantity"}, {"kind", "macro", "figure", "rows"}),
+    "claim": (
+        {*"title place claim quantity evidence".split()},
+        {*"kind macro figure rows".split()},
+    ),
 }
 FIELDS["claim"][1].update(SIGNS, STATED, ("within",))
 CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": findings.FAILURES}
 CHOICES["stands"] = findings.STANDS
 # what a field holds if it is not a text, and what that holds
-NUMBER = (int, float)
 TYPES: dict[str, tuple] = {"rows": (list,), "macro": (str, dict)}
 TYPES |= dict.fromkeys(("columns", "formats", "widths"), (dict,))
-INNER = {"widths": NUMBER, "macro": (dict,)}
+INNER = {"widths": (int, float), "macro": (dict,)}
 
 
 class TextError(OneLine, ValueError):
@@ -106,13 +108,12 @@ def _check_claim(where, entry):
             raise TextError(f"{where}: {field} must be {', '.join(known)}, got {entry[field]!r}")
     if len(entry.get("title", "").split()) > 8:
         raise TextError(f"{where}: title must have at most eight words, got {entry['title']!r}")
-    if "repair" in entry and not {"failure", "stands"} & entry.keys():
-        raise TextError(f"{where}: what has a repair has a failure and stands")
-    if failure := entry.get("failure"):
-        needs = {"repair"} if failure == findings.CONDITION else {"printed", "repair", "stands"}
-        if entry.get("kind") == findings.OURS or needs - entry.keys():
-            said = f"failure = {failure!r} is of a claim or step with"
-            raise TextError(f"{where}: {said} {', '.join(sorted(needs))}")
+    failure, repaired = entry.get("failure"), {"printed", "repair", "stands"}
+    must = {None: set(), findings.CONDITION: {"repair"}}.get(failure, repaired)
+    said = entry.keys() & {*repaired, "corrected"}
+    if must - said or (said and not must) or (must and entry.get("kind") == findings.OURS):
+        needed = ", ".join(sorted(must)) or "no repair"
+        raise TextError(f"{where}: a claim or step with failure = {failure!r} must have {needed}")
 
 
 def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dict:

@@ -1,34 +1,28 @@
 """Figures of the notebooks on hu2021, apart from what is stored so that edits compute nothing."""
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from privregret.full_information import FTNL
 from privregret.press import draw, style
-from privregret.studies.hu2021 import EQUAL, Release, cost
+from privregret.studies.hu2021 import Release, cost
 
 
-def one_run(run: list, turns: pd.DataFrame, means: tuple, epsilon: float) -> Figure:
+def one_run(turns: pd.DataFrame, indices: pd.DataFrame, means: tuple) -> Figure:
     """Draw the arm pulled in each round (top) and the index of each arm (bottom)."""
     size = {"figsize": (style.PAGE[0], 3.6), "height_ratios": (4, 5)}
     fig, (top, bottom) = draw.subplots(2, 1, sharex=True, **size)
-    arms, rounds = len(means), len(run)
-    t = np.r_[np.geomspace(arms + 1, rounds, 400).round(), turns["first"], turns["last"]]
-    t = np.unique(t[t > arms]).astype(int)
     colours = style.BLUE, style.ORANGE, style.GREEN, style.PINK, style.VERMILION
-    for j, colour in enumerate(colours[:arms]):
-        mine = turns[turns.arm == j + 1]
+    for arm, colour in enumerate(colours, start=1):
+        mine, own = turns[turns.arm == arm], indices[indices.arm == arm]
         length = mine["last"] - mine["first"] + 1
-        top.barh([j] * len(mine), length, left=mine["first"], height=0.62, color=colour, lw=0)
-        mean, n = np.array([run[s - 1][1][j] for s in t]).T
-        index = mean + np.sqrt(3 * np.log(t) / n) + 3 * np.log(t) / (epsilon * n)
-        bottom.plot(t, index, color=colour, lw=1)
-    top.set(yticks=range(arms), yticklabels=[f"{m:g}" for m in means], ylim=(arms - 0.4, -0.6))
-    top.set_ylabel("arm pulled (its mean)")
+        top.barh([arm] * len(mine), length, left=mine["first"], height=0.62, color=colour, lw=0)
+        bottom.plot(own.t, own["index"], color=colour, lw=1)
+    top.set(ylabel="arm pulled (its mean)", ylim=(len(means) + 0.6, 0.4))
+    top.set_yticks(range(1, len(means) + 1), [f"{mean:g}" for mean in means])
     top.grid(False)
-    bottom.set(xscale="log", yscale="log", xlim=(1, rounds), ylim=(0.45, None))
+    bottom.set(xscale="log", yscale="log", xlim=(1, turns["last"].max()), ylim=(0.45, None))
     bottom.set(xlabel="round $t$", ylabel="index of each arm")
     ticks = 0.5, 0.75, 1, 2, 5, 10, 20, 50
     bottom.set_yticks(ticks, [f"{y:g}" for y in ticks])
@@ -36,35 +30,33 @@ def one_run(run: list, turns: pd.DataFrame, means: tuple, epsilon: float) -> Fig
     return fig
 
 
-def why_arms_are_dropped(pulls: pd.DataFrame, horizon: int) -> Figure:
+def why_arms_are_dropped(
+    widths: pd.DataFrame, pulls: pd.DataFrame, dropped: pd.DataFrame
+) -> Figure:
     """Draw the two widths against n (left), and the pulls of arms against their gaps (right)."""
     fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.9))
-    log_t, n = np.log(horizon), 2.0 ** np.arange(19)
-    gaps = np.geomspace(0.9 * pulls.gap.min(), 1.1 * pulls.gap.max(), 100)
-    left.plot(n, np.sqrt(3 * log_t / n), color=style.GREY, lw=1.6, label="few rewards")
-    for gap in pulls.gap.unique():
+    epsilons, gaps = widths.epsilon.unique(), pulls.gap.unique()
+    once = widths.drop_duplicates("n")
+    left.plot(once.n, once.few_rewards, color=style.GREY, lw=1.6, label="few rewards")
+    for gap in gaps:
         left.axhline(gap, **(style.BOUND | {"linestyle": style.DOTTED}))
-        left.text(0.8 * n[-1], gap * 1.03, rf"gap {gap:g}", fontsize=6, ha="right")
-    ramp = style.ramp(pulls.epsilon.nunique())
-    for k, (epsilon, part) in enumerate(pulls.groupby("epsilon")):
-        look = {"color": ramp[k], "label": rf"$\epsilon={epsilon:g}$"}
-        left.plot(n, 3 * log_t / (epsilon * n), lw=1, **look | {"label": f"noise, {look['label']}"})
-        size = 40 * part.fraction + 1
-        right.scatter(part.gap * 1.05 ** (k - 1), part.pulls, size, linewidth=0, **look)
-        # where the two widths add up to the gap
-        root = np.sqrt(3 * log_t) + np.sqrt(3 * log_t + 12 * gaps * log_t / epsilon)
-        right.plot(gaps, 2 * (root / (2 * gaps)) ** 2, color=ramp[k], lw=0.8)
-        proof = 96 * log_t / (gaps * np.minimum(gaps, epsilon))
-        right.plot(gaps, proof, color=ramp[k], lw=0.7, ls=style.DASHED)
-    left.set(yscale="log", xlim=(1, n[-1]), ylim=(0.03, 500), ylabel="width")
+        left.text(0.8 * widths.n.max(), gap * 1.03, rf"gap {gap:g}", fontsize=6, ha="right")
+    for k, (epsilon, colour) in enumerate(zip(epsilons, style.ramp(len(epsilons)), strict=True)):
+        look, label = {"color": colour}, rf"$\epsilon={epsilon:g}$"
+        noise, dots, line = (f[f.epsilon == epsilon] for f in (widths, pulls, dropped))
+        left.plot(noise.n, noise.noise, lw=1, label=f"noise, {label}", **look)
+        size = 40 * dots.fraction + 1
+        right.scatter(dots.gap * 1.05 ** (k - 1), dots.pulls, size, lw=0, label=label, **look)
+        right.plot(line.gap, line.twice_n, lw=0.8, **look)
+        right.plot(line.gap, line.proof, lw=0.7, ls=style.DASHED, **look)
+    left.set(yscale="log", ylim=(0.03, 500), ylabel="width")
+    right.set(xlabel=r"gap $\Delta$ of an arm", ylabel="pulls of the arm", xscale="log")
     left.set_xscale("log", base=2)
-    left.set_xlabel("pulls $n$ in the last full array")
-    left.legend()
-    right.set_xscale("log")
     right.set_yscale("log", base=2)
-    right.set(xlabel=r"gap $\Delta$ of an arm", ylabel="pulls of the arm")
-    right.set_xticks(pulls.gap.unique(), [f"{gap:g}" for gap in pulls.gap.unique()])
+    left.set_xlabel("pulls $n$ in the last full array")
+    right.set_xticks(gaps, [f"{gap:g}" for gap in gaps])
     right.set_xticks([], minor=True)
+    left.legend()
     right.legend()
     return fig
 
@@ -117,7 +109,7 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> F
         left.plot(one.brackets, one.scaled_regret, **look)
     left.set(xlabel="number of different gaps $B$", yscale="log", ylim=(1, 1e4), ylabel=units)
     left.set(title="one expert or many per gap", xticks=by_brackets[0][1].brackets.unique())
-    equal = by_size.algorithm == EQUAL
+    equal = by_size.algorithm.str.endswith("equal gaps")
     draw.lines(right, by_size[~equal], "log_K", "scaled_regret", markevery=1, linestyle="none")
     dots = {"color": "black", "marker": ".", "linestyle": "none", "label": "FTNL, equal gaps"}
     right.plot(by_size.log_K[equal], by_size.scaled_regret[equal], **dots)
@@ -127,18 +119,4 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> F
     right.fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
     right.set(xlabel=r"$\ln K$", xscale="log", ylim=(0, 9), title=fixed)
     draw.legend_below(fig, 3)
-    return fig
-
-
-def lower_bound_figure(data: pd.DataFrame) -> Figure:
-    """Draw exact regret at round m*, where Theorem 10 shades what it forbids, and final regret."""
-    axes = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": r"regret / $(\ln K/\epsilon)$"}
-    fig, panels = draw.panels(data.when.nunique(), xscale="log", yscale="log", **axes)
-    for ax, (when, part) in zip(panels, data.groupby("when", sort=False), strict=True):
-        draw.lines(ax, part, "epsilon", "scaled_regret")
-        ax.set_title(when)
-        shaded = part.dropna(subset=["bound"]).drop_duplicates("epsilon")
-        if len(shaded):
-            draw.bound(ax, shaded.epsilon, shaded.bound, "Theorem 10", forbids=True)
-    draw.legend_below(fig, 4)
     return fig
