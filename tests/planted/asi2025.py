@@ -63,7 +63,7 @@ PLANTS = [
         EXPERTS,
         "batched EXP4 plays uniformly",
         uniform(EXP4Batched),
-        ("expert-exponents", "sublinear-many-experts"),
+        ("sublinear-many-experts",),
     ),
     Plant(
         EXPERTS,
