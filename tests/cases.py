@@ -93,16 +93,25 @@ APART = BernoulliBandit("two arms apart", (0.7, 0.4))
 
 def bandit(algorithm, problem, rounds, runs=2500):
     """A case whose slow version has the name and the parameters of the algorithm."""
-    values, rule = astuple(algorithm), RULES.get(type(algorithm))
-    name = type(algorithm).__name__
-    if rule:
-        twin = (azize2025.Batched if values else azize2025.PerRound)(rule, *values)
+    values, kind = astuple(algorithm), type(algorithm)
+    if kind in (DPKLUCB, DPIMED):
+        return Case(algorithm, batched(kind.rule, *values), problem, rounds, runs)
+    if kind in (KLUCB, IMED):
+        twin = azize2025.PerRound(kind is IMED)
     else:
+        name = kind.__name__
         twin = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values)
     return Case(algorithm, twin.play, problem, rounds, runs)
 
 
-RULES = {DPKLUCB: "klucb", DPIMED: "imed", KLUCB: "klucb", IMED: "imed"}
+def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
+    """`play` of azize2025, Algorithm 1, with the rule of a class."""
+    notebook = "azize2025/4-algorithms"
+    index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
+    given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
+    return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
+
+
 SHORT = (20, 150, 1000)
 BANDITS = [
     bandit(AnytimeLazyUCB(0.05), THREE, (30, 300, 3000)),
@@ -370,9 +379,8 @@ FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[::-1]
 # What epsilon does
 
 
-class WithoutNoise(azize2025.Batched):
-    def noise(self, rng):
-        return 0.0
+def no_noise(scale, rng):
+    return 0.0
 
 
 RESAMPLED = FTNL(1e6, "gumbel", bernoulli_resampling=True)
@@ -384,8 +392,10 @@ LIMITS = [
     (AnytimeLazyUCB(1e6), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
     (HybridUCB(1e6), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
     (DPSE(1e6, 0.9), bandits.DPSE(1e6, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
-    (DPKLUCB(1e6), WithoutNoise("klucb", 500.0).play, EQUAL, (20, 100, 500), 400),
-    (DPIMED(1e6), WithoutNoise("imed", 500.0).play, EQUAL, (20, 100, 500), 400),
+    *(
+        (kind(1e6), batched(kind.rule, 500.0, laplace=no_noise), EQUAL, (20, 100, 500), 400)
+        for kind in (DPKLUCB, DPIMED)
+    ),
     *(
         (FTNL(1e6, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
         for noise in ("laplace", "exponential", "gumbel")

@@ -1,6 +1,9 @@
 """Slow versions of bandit algorithms with a fault in their noise: audits and tests must see it."""
 
-from naive import azize2025, bandits
+from types import SimpleNamespace
+
+from cases import batched
+from naive import bandits
 
 
 def faulty(kind, **methods):
@@ -32,6 +35,12 @@ HYBRID_FORGOTTEN_LEVEL = faulty(
 HYBRID_UNSCALED = faulty(
     hybrid, node_noise=lambda self, rng, r, level: rng.laplace(0.0, r / (0.5 * self.epsilon))
 )
-BATCHED_TENTH = faulty(
-    azize2025.Batched, noise=lambda self, rng: rng.laplace(0.0, 0.1 / self.epsilon)
-)
+
+
+def batched_tenth(kind, epsilon):
+    """azize2025, Algorithm 1, with a tenth of the noise."""
+    return SimpleNamespace(play=batched(kind.rule, epsilon, laplace=a_tenth))
+
+
+def a_tenth(scale, rng):
+    return rng.laplace(0.0, 0.1 * scale)

@@ -3,12 +3,12 @@
 import math
 
 import faults
+import lectures
 import numpy as np
 import pytest
 from cases import BANDITS
 from conftest import refused
 from laws import FALSE_ALARM, by_play, by_run, same_law
-from naive import azize2025
 from naive import bandits as naive
 from scipy.stats import norm
 
@@ -25,8 +25,8 @@ from privregret.bandits import (
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.core import noise
 from privregret.instances import HU2021_2, HU2021_3, BernoulliBandit
-from privregret.studies.azize2025_ablation import AblatedDPKLUCB
 
+AblatedDPKLUCB = lectures.namespace("azize2025/5-experiments")["AblatedDPKLUCB"]
 FIVE = HU2021_2
 
 
@@ -111,8 +111,8 @@ def test_a_comparison_of_laws_can_fail():
     """Noise that forgets epsilon, or has a tenth of the scale, is seen in 500 runs."""
     for algorithm, faulty in (
         (AnytimeLazyUCB(0.5), faults.LAZY_WITHOUT_EPSILON(0.5)),
-        (DPIMED(0.05), faults.BATCHED_TENTH("imed", 0.05)),
-        (DPKLUCB(1.0), faults.BATCHED_TENTH("klucb", 1.0)),
+        (DPIMED(0.05), faults.batched_tenth(DPIMED, 0.05)),
+        (DPKLUCB(1.0), faults.batched_tenth(DPKLUCB, 1.0)),
     ):
         case = next(c for c in BANDITS if c.algorithm == algorithm)
         played = by_play(faulty.play, case.problem, case.rounds[:2], 500, seed=1)
@@ -236,13 +236,14 @@ def test_dp_se_with_an_epoch_longer_than_any_integer():
 
 
 def test_batch_ends():
+    batch_end = lectures.namespace("azize2025/4-algorithms")["batch_end"]
     assert batch_ends(2.0, 1, 0, 100).tolist() == [1, 3, 7, 15, 31, 63, 127]
     assert batch_ends(1.1, 1, 0, 28).tolist() == [1, 3, 4, 5, 7, 8, 10, 12, 14, 16, 19, 22, 25, 28]
     assert batch_ends(2.0, 1, 1, 20).tolist() == [1, 3, 6, 10, 15, 21]
     for alpha in (1.01, 1.05, 1.1, 1.5, 2.0, 3.0, 2.5):
         for n0 in (1, 3, 10):
             ends = batch_ends(alpha, n0, 0, 10**5).tolist()
-            assert ends == [azize2025.batch_end(m, alpha, n0) for m in range(len(ends))]
+            assert ends == [batch_end(m, alpha, n0) for m in range(len(ends))]
             assert ends[-1] >= 10**5 and (np.diff(ends) > 0).all()
             sizes = np.diff(ends, prepend=0)
             m = np.arange(len(ends))

@@ -283,7 +283,7 @@ def chart(
         for (level, label), dash in zip((bounds or {}).items(), dashes, strict=False):
             label, own = label if isinstance(label, tuple) else (label, {})
             drawn = part.assign(bound=part[level] if isinstance(level, str) else level)
-            drawn = drawn.drop_duplicates(x).dropna(subset="bound")
+            drawn = drawn.drop_duplicates(x).dropna(subset="bound").sort_values(x)
             if len(drawn):
                 bound(
                     ax,

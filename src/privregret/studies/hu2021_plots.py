@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from privregret.full_information import FTNL
 from privregret.press import draw, style
-from privregret.studies.hu2021 import EQUAL, Release, cost
+from privregret.studies.hu2021 import Release, cost
 
 
 def one_run(turns: pd.DataFrame, indices: pd.DataFrame, means: tuple) -> Figure:
@@ -109,7 +109,7 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> F
         left.plot(one.brackets, one.scaled_regret, **look)
     left.set(xlabel="number of different gaps $B$", yscale="log", ylim=(1, 1e4), ylabel=units)
     left.set(title="one expert or many per gap", xticks=by_brackets[0][1].brackets.unique())
-    equal = by_size.algorithm == EQUAL
+    equal = by_size.algorithm.str.endswith("equal gaps")
     draw.lines(right, by_size[~equal], "log_K", "scaled_regret", markevery=1, linestyle="none")
     dots = {"color": "black", "marker": ".", "linestyle": "none", "label": "FTNL, equal gaps"}
     right.plot(by_size.log_K[equal], by_size.scaled_regret[equal], **dots)

@@ -7,35 +7,18 @@ import pandas as pd
 from scipy.optimize import differential_evolution
 from scipy.special import comb
 
-from privregret import estimates, exact, instances
-from privregret.bounds import wu2026 as bounds
+from privregret import exact, instances
 from privregret.core import store
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
-from privregret.instances import StochasticLosses
+from privregret.studies import wu2026_proofs as proofs
 
 # Instances
-
-
-def deterministic_family(kind: str, log_actions: float, gap: float) -> StochasticLosses:
-    """Return deterministic losses: "cyclic", "one gap" (of 1) or "doubling" (six brackets)."""
-    if kind == "cyclic":
-        return instances.cyclic(None, gap, log_actions=log_actions)
-    if kind == "doubling":
-        return instances.doubling(6, bernoulli=False, log_per_bracket=log_actions - np.log(6))
-    others = log_actions + np.log1p(-np.exp(-log_actions))
-    return instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, others))
 
 
 def votes(losses: np.ndarray) -> np.ndarray:
     """Replace a loss vector by 1 for every action that is not the best, and 0 for the best."""
     return (losses > losses.min()).astype(float)
-
-
-def one_group(log_actions: float, phase: float) -> float:
-    """Return Lemma 3's sum / ln K for one group of K - 1 numbers a, all 2^(phase - 5)."""
-    others = log_actions + np.log1p(-np.exp(-log_actions))
-    return bounds.lemma_3((0.0, 2.0 ** (phase - 5)), (0.0, others))
 
 
 @store.kept
@@ -46,23 +29,10 @@ def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
         groups = int(rng.integers(1, 6))
         a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
         log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
-        sums.append(float(bounds.lemma_3(a, log_counts)))
+        sums.append(float(proofs.lemma_3(a, log_counts)))
         rise = np.logaddexp.reduce(log_counts - a) / np.log(2)
         rises.append(float(rise / np.logaddexp.reduce(log_counts)))
     return max(sums), max(rises)
-
-
-def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
-    """Return log10 of the constant c1 that Remark 4's conjecture needs.
-
-    "none" or infinitely many ("unbounded") actions of mean 1 are added to the two.
-    """
-    if bad == "none":
-        log_c1 = bounds.remark_4(-np.inf, n, middle, level, 2.0, c2)
-    else:
-        log_c1 = bounds.remark_4_limit(n, middle, level, 2.0, c2)
-    case = {"c2": c2, "epsilon": level, "gap": middle, "bad": bad, "n": n}
-    return case | {"log10_c1": log_c1 / np.log(10)}
 
 
 # Regret
@@ -138,13 +108,6 @@ def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     }
 
 
-def exponents_over(curve: pd.DataFrame, bound: str, lag: int) -> list[estimates.Estimate]:
-    """Return exponents of ln K in regret / bound between rows that are `lag` apart."""
-    x, logs = np.log(curve.log_actions.to_numpy()), estimates.logs(curve)
-    y = [log - float(b) for log, b in zip(logs, np.log(curve[bound].astype(float)), strict=True)]
-    return [(b - a) / (t - s) for a, b, s, t in zip(y, y[lag:], x, x[lag:], strict=False)]
-
-
 def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
     """Compute the regret of FTNL with Gumbel noise that sees votes, deterministic losses, T = 2^40.
 
@@ -157,18 +120,6 @@ def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
         chosen = exact.selection_from_sums(n * votes(seen), 0 * gaps, "gumbel", 2 / epsilon)
         regret, n = regret + 2 * n * float(chosen @ gaps), 2 * n
     return regret
-
-
-def over_few(actions: int, gap: float, epsilon: float, learners: list[FTNL]) -> estimates.Estimate:
-    """Return the smallest limit of regret / its lower bound for three to five actions.
-
-    The bound is f / (1 - e^-epsilon) if a fraction f of the actions has loss 1. A learner that sees
-    votes is added to the others.
-    """
-    losses = {3: (0.0, gap, 1.0), 4: (0.0, gap, 1.0, gap), 5: (0.0, gap, 1.0, 1.0, gap)}[actions]
-    bound = losses.count(1.0) / actions / -math.expm1(-epsilon)
-    regrets = exact.regret_curves(learners, instances.deterministic_losses(losses), 2**50)
-    return estimates.smallest([voting_regret(losses, epsilon), *estimates.rows(regrets)]) / bound
 
 
 @store.kept
