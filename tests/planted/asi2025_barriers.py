@@ -19,13 +19,15 @@ def tiny_bound(monkeypatch):
 
 
 def repaired_after_all(monkeypatch):
-    """FTPL plays as with its resampling repaired, whatever it is asked for."""
-    real = FTPL.settings
+    """In batches FTPL plays as with its resampling repaired, whatever it is asked for."""
+    real = BatchedPrivate.settings
 
     def settings(self, *sizes):
-        return real(replace(self, resampling="corrected"), *sizes)
+        if isinstance(self.base, FTPL):
+            self = replace(self, base=replace(self.base, resampling="corrected"))
+        return real(self, *sizes)
 
-    monkeypatch.setattr(FTPL, "settings", settings)
+    monkeypatch.setattr(BatchedPrivate, "settings", settings)
 
 
 def no_loss(monkeypatch):

@@ -105,18 +105,6 @@ def law_over_experts(learner: ExpertsFromBandit, certainty: float, average: floa
     return followed @ chosen.reshape(2, 2) @ followed.T
 
 
-def loss_over_experts(learner: ExpertsFromBandit, certainty: float) -> float:
-    """Compute the largest privacy loss of the actions in `law_over_experts`, for 0/1 losses.
-
-    The actions depend on the losses through the average paid in the first batch only, which a
-    change of one round moves by 1 / tau.
-    """
-    steps = np.linspace(0, 1, learner.bandit.tau + 1)
-    laws = np.array([law_over_experts(learner, certainty, x) for x in steps])
-    possible = laws[0] > 0
-    return float(np.abs(np.diff(np.log(laws[:, possible]), axis=0)).max())
-
-
 # HTINF by a program of its own
 
 
