@@ -31,9 +31,8 @@ from privregret.core.jit import jit
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
-from privregret.privacy import decisions, noisy_maxima
-from privregret.privacy.adversarial import worst_batched_loss
-from privregret.studies import hu2021
+from privregret.privacy import noisy_maxima
+from privregret.studies import asi2025_privacy, azize2025_privacy, hu2021
 from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
@@ -294,7 +293,7 @@ def _(algorithm: HybridUCB):
 @audited.register(DPIMED)
 def _(algorithm):
     standard = (algorithm.alpha, algorithm.n0, algorithm.power) == (2.0, 1, 0)
-    return decisions.batches_loss(algorithm)[0] if standard else 0.0
+    return azize2025_privacy.batches_loss(algorithm)[0] if standard else 0.0
 
 
 @audited.register
@@ -343,7 +342,7 @@ def _(algorithm: BatchedPrivate):
     """A batch's sum moves by at most 1, so in units of tau it is a batch of one round."""
     if algorithm.tau > 1 or not isinstance(algorithm.base, (EXP3, HTINF)):
         return 0.0
-    return worst_batched_loss(algorithm.base, algorithm.scale, nodes=60)
+    return asi2025_privacy.worst_batched_loss(algorithm.base, algorithm.scale, nodes=60)
 
 
 @every_algorithm

@@ -521,6 +521,9 @@ def test_frames_that_were_misread_are_refused():
     refused(lambda: estimates.quantiles(frame, "g", {"g": 0.5}), "by", "g")
     refused(lambda: estimates.means(frame.regret, []), "frame")
     refused(lambda: estimates.means(pd.concat([frame, frame.regret], axis=1), "g"), "'regret'")
+    curve = pd.DataFrame({"run": 0, "t": [1, 5, 9], "regret": [1.0, 5.0, 9.0]})
+    error = refused(lambda: estimates.fractions(curve, [], "regret > 4"), "by", "add t")
+    assert "regret" not in str(error)
     optional = frame.assign(g=pd.array(["a", None], "string"))
     assert estimates.ratios(optional, {"g": "a"}, value="regret").ratio.tolist() == [2]
 

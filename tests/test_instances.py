@@ -78,8 +78,8 @@ def test_counting_actions_needs_no_table():
     problem = instances.gap_adversary(5, 0.5)
     means = problem.means(10**6)
     tracemalloc.start()
-    counts = instances.bandits.counts_of(actions, rounds, 5)
-    instances.bandits.actions_of(actions, 10**6, 5)
+    counts = instances.problem.counts_of(actions, rounds, 5)
+    instances.problem.actions_of(actions, 10**6, 5)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (counts == [[(actions[:t] == arm).sum() for arm in range(5)] for t in rounds]).all()
@@ -91,7 +91,7 @@ def test_counting_actions_needs_no_table():
 @pytest.mark.parametrize("wrong", [-1, 5])
 def test_a_wrong_action_is_named_with_its_round(wrong):
     actions = np.array([0, 1, wrong, 2])
-    refused(lambda: instances.bandits.counts_of(actions, np.array([2, 4]), 5), "play", wrong, "3")
+    refused(lambda: instances.problem.counts_of(actions, np.array([2, 4]), 5), "play", wrong, "3")
 
 
 def test_comparators_of_experts():

@@ -13,18 +13,20 @@ import pandas as pd
 import pytest
 from conftest import refused
 from numpy.random import laplace as global_laplace
+from scipy import stats
 
 from privregret import estimates, exact, rare, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
 from privregret.companion import Game, PhasedFTNL
 from privregret.core import checks
-from privregret.core.algorithm import NOT_PRIVATE, Steps
+from privregret.core.algorithm import NOT_PRIVATE, Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
 from privregret.instances import (
     Adversary,
     BernoulliBandit,
+    Problem,
     bernoulli_losses,
     fixed_experts,
     gap_adversary,
@@ -367,12 +369,20 @@ class Named(Unseeded):
         self.rng = np.random.default_rng(len(ARM))
 
 
-class Local:
+class Hidden:
     @property
     def rng(self):
-        import random as own
+        return random.randrange(2)
 
-        return own.randrange(2)
+
+class Default(Unseeded):
+    def __init__(self, rng, own=np.random.default_rng(3)):  # noqa: B008
+        self.rng = own
+
+
+class Scipy(Unseeded):
+    def __init__(self, rng):
+        self.drawn = stats.norm.rvs(size=3)
 
 
 class Seeded(Unseeded):
@@ -380,6 +390,7 @@ class Seeded(Unseeded):
         from numpy.random import default_rng
 
         self.rng = default_rng(rng)
+        self.drawn = stats.norm.rvs(random_state=self.rng)
         assert isinstance(self.rng, np.random.Generator)
 
 
@@ -398,7 +409,9 @@ def started(learner):
         ({"start": started(Fixed)}, ["np.random.default_rng", "__init__"]),
         ({"start": started(Shared)}, ["Shared.rng"]),
         ({"start": started(Named)}, ["np.random.default_rng", "__init__"]),
-        ({"start": started(Local)}, ["own.randrange", "rng"]),
+        ({"start": started(Hidden)}, ["random.randrange", "rng"]),
+        ({"start": started(Default)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Scipy)}, ["stats.norm.rvs", "__init__"]),
     ],
 )
 def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):
@@ -480,3 +493,78 @@ def test_a_subclass_with_other_steps_or_its_own_learner_is_what_is_played():
     for arm, algorithm in ((1, Second(1.0)), (2, Third(1.0))):
         assert algorithm.run(problem, [20], rng=1)[0, arm] == 20
         assert set(algorithm.play(table, rng=1)) == {arm}
+
+
+@pytest.mark.parametrize("wrong", [math.nan, -1.0])
+def test_a_privacy_that_cannot_be_is_refused(wrong):
+    algorithm = type("Odd", (type(mine()),), {"privacy": Privacy(1.0, wrong), "id": "odd"})()
+    refused(lambda: simulate.regret_summary(algorithm, BANDIT, **RUNS), "Odd", wrong)
+
+
+def test_a_class_without_its_own_id_is_refused_before_any_run():
+    heir = type("Heir", (DPSE,), {})(0.5)
+    refused(lambda: simulate.regret_summary(heir, BANDIT, **RUNS), "Heir", "id", error=TypeError)
+    refused(lambda: tables.regret_curves(heir, rewards=TABLE, runs=2, seed=1), "Heir", "id")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ({"start": lambda self, rng, arms, horizon=None: None}, ["start", "'rng', 'arms'"]),
+        ({"start": lambda self, arms, horizon, rng: None}, ["start", "'horizon', 'rng'"]),
+        ({"steps": (ARM, OWN, choose, observe)}, ["steps", "Steps", "tuple"]),
+    ],
+)
+def test_steps_or_a_start_of_another_form_are_refused(wrong, shown):
+    refused(lambda: type("Mine", (BanditAlgorithm,), NAMES | wrong), "Mine", *shown)
+
+
+@jit
+def by_its_settings(arms, own, settings, t, rng):
+    return t // settings.pulls % len(arms) if settings.fast else 0
+
+
+def test_kernels_take_the_parameters_that_are_numbers():
+    own = {"name": str, "pulls": int, "rate": "float", "fast": bool, "prior": object}
+    kind = dataclasses.make_dataclass("Own", own.items(), bases=(BanditAlgorithm,), frozen=True)
+    for name, value in (NAMES | {"steps": Steps(ARM, OWN, by_its_settings, observe)}).items():
+        setattr(kind, name, value)
+    kind.__abstractmethods__ = frozenset()
+    algorithm = kind("x", 2, 0.5, True, None)
+    assert algorithm.settings(None, 2) == (2, 0.5, True)
+    assert algorithm.play(TABLE, rng=1).tolist() == [0, 1, 1, 2]
+
+
+@dataclasses.dataclass(frozen=True)
+class Grades(Problem):
+    """Rewards 0, 1/2 and 1: a problem of one's own needs no more than this."""
+
+    name: str
+    arms: int = 2
+    law = ("grades",)
+    gaps = np.array([0.0, 0.25])
+
+    def table(self, horizon, rng):
+        drawn = np.random.default_rng(rng).integers(0, 3, (horizon, 2)) / 2
+        return drawn * [1.0, 0.5]
+
+
+class OnGrades(BanditAlgorithm):
+    plays, id, label, source, privacy = Grades, "on", "on", "a test", NOT_PRIVATE
+
+    def start(self, arms, rng, horizon=None):
+        return Second()
+
+
+class Second:
+    def choose(self):
+        return 1
+
+    def observe(self, reward):
+        assert reward in (0.0, 0.25, 0.5)
+
+
+def test_a_problem_of_ones_own_is_played():
+    frame = simulate.regret_curves(OnGrades(), Grades("mine"), **RUNS)
+    assert frame.regret.tolist() == (frame.t / 4).tolist()
+    refused(lambda: simulate.regret_curves(OnGrades(), BANDIT, **RUNS), "on", "Grades")

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from privregret import simulate
+from privregret.adversarial import EXP4Local
 from privregret.bandits import AnytimeLazyUCB, BanditAlgorithm
-from privregret.core import files, jit, loops, noise, store
+from privregret.core import code_key, files, jit, loops, noise, store
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.divergence import kl
+from privregret.full_information import FollowTheLeader
 from privregret.instances import BernoulliBandit
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs compiled kernels")
@@ -194,6 +196,13 @@ def test_a_constant_that_changes_is_read_again(monkeypatch):
     TABLE[0] = 0
     monkeypatch.setitem(globals(), "constant", jit.jit(lambda: 0))
     assert played(chosen) == ALWAYS[0]
+
+
+def test_loops_of_the_package_alter_nothing():
+    """What is filled into templates is no assignment of a program."""
+    for kind, steps in ((loops.LOSSES, FollowTheLeader.steps), (loops.EXPERTS, EXP4Local.steps)):
+        for loop in (loops.play(kind, steps), loops.rounds(kind, steps)):
+            assert code_key.intact(loop), loop
 
 
 def test_loops_of_the_package_have_entries_and_dtypes_count():

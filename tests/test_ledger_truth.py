@@ -4,6 +4,7 @@ exact losses are computed from formulas."""
 import copy
 import math
 import pickle
+import statistics
 import struct
 from array import array
 from collections import Counter
@@ -312,9 +313,6 @@ def test_what_outlives_a_run_is_noticed_in_the_first(rule):
     assert math.isinf(ledger(Bandit(rule), TABLES))
 
 
-SAMPLERS = {"laplace": noise.laplace}
-
-
 def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     table = TABLES[0]
     for rule, why in {
@@ -322,7 +320,8 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
         lambda seen, rng: int(struct.pack("d", seen[-1])[-1] > 0): "struct.error",
         lambda seen, rng: int(seen[-1] + rng.laplace(0, -1) > 0): "scale",
         lambda seen, rng: int(np.isnan(seen[-1])): "data",
-        lambda seen, rng: int(seen[-1] + SAMPLERS["laplace"](1.0, rng) > 0): "module of start",
+        lambda seen, rng: int(math.isnan(seen[-1])): "<= 1",
+        lambda seen, rng: int(statistics.mean(seen) + rng.laplace() > 0.5): "sum(...)",
     }.items():
         error = refused(lambda rule=rule: trace.traced(Bandit(rule), table, 0), "Rule", "ledger")
         assert why in f"{error} {type(error.__cause__).__module__}.{type(error.__cause__).__name__}"
@@ -348,6 +347,7 @@ SCALED = {
         lambda seen, rng: int(sum(seen[-1] > c for c in (0.2, 0.4, 0.6, 0.8)) + rng.laplace() > 2),
         4,
     ),
+    "a mean": (lambda seen, rng: int(statistics.mean([seen[-1] + rng.laplace()]) > 0.5), 1),
     "equality": (lambda seen, rng: int((seen[-1] == 1) + rng.laplace() > 0.5), 1),
     "two exponentials": (
         lambda seen, rng: int(seen[-1] + rng.exponential() - rng.exponential() > 0.5),
@@ -364,6 +364,10 @@ SCALED = {
             float((w := seen[-1] / 3 + rng.laplace()) * 3 - 2 * w) + float(w / 7 + w * 0.1) > 0.5
         ),
         1 / 3,
+    ),
+    "our sampler, in a table": (
+        lambda seen, rng: int(seen[-1] + {"laplace": noise.laplace}["laplace"](1.0, rng) > 0.5),
+        1,
     ),
     "an array of noises": (
         lambda seen, rng: int(np.argmax(np.array([0.5, seen[-1]], object) + rng.laplace(size=2))),

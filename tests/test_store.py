@@ -4,7 +4,6 @@ import os
 import pwd
 from dataclasses import dataclass
 from functools import cached_property, partial
-from types import MethodType
 from typing import ClassVar
 
 import numpy as np
@@ -86,11 +85,6 @@ class Inherited(Own):
 
 
 @dataclass(frozen=True)
-class AsField:
-    version: str = "1"
-
-
-@dataclass(frozen=True)
 class OnUnstated(Unstated):
     version = "1"
 
@@ -101,16 +95,10 @@ def within(cls=Own):
     return local()
 
 
-def patched():
-    own = Own()
-    object.__setattr__(own, "run", print)
-    return own
-
-
 @pytest.mark.parametrize(
     "known",
     [lambda: 1, partial(DPSE, 0.5), entries, jit.jit(entries), Unstated(), Unstated, Inherited(),
-     AsField(), OnUnstated(), within(), patched(), MethodType(entries, DPSE(0.5)),
+     OnUnstated(), within(),
      np.array([Unstated()], object),
      pd.DataFrame({"x": [Unstated()]}), type("Mine", (float,), {"__module__": __name__})(1.0)],
     ids=lambda known: type(known).__name__,

@@ -28,6 +28,7 @@ from privregret.core.jit import jit
 from privregret.core.mistakes import OneLine, StepError, WrongArm
 from privregret.core.progress import finished, progress
 from privregret.estimates import sample
+from privregret.instances import Problem
 
 SECONDS = 0.25  # of work in a task: workers are busy to the end, and progress is seen
 MOST = 4096  # largest number of blocks per task: half a second of the fastest algorithm
@@ -240,13 +241,6 @@ def _both(one, other):
     return Moments(runs, mean, squares, least, greatest)
 
 
-@checks.arguments(
-    algorithm=checks.instance_of(Algorithm),
-    problems=checks.one_or_more,
-    runs=RUNS,
-    seed=checks.nonnegative_int,
-    choosing=RUNS,
-)
 def hardest(
     algorithm: Algorithm,
     problems: Any,
@@ -268,21 +262,20 @@ def hardest(
     >>> problem.means, regrets.shape
     ((0.75, 0.65, 0.65), (8,))
     """
-    choosing = choosing or max(runs // 4, 2)
+    checks.instance_of(Algorithm)("algorithm", algorithm)
+    problems = checks.one_or_more("problems", problems)
+    choosing = choosing or max(RUNS("runs", runs) // 4, 2)
     pilot = regret_summary(algorithm, problems, horizon, choosing, seed + 1, points=1)
     problem = problems[int(pilot["mean"].argmax())]
-    return problem, regret_curves(
-        algorithm, problem, horizon, runs, seed, points=1
-    ).regret.to_numpy()
+    curves = regret_curves(algorithm, problem, horizon, runs, seed, points=1)
+    return problem, curves.regret.to_numpy()
 
 
 def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
     """Return the rows of `regret_curves` from the regrets of all grid points."""
     runs = len(regrets) // sum(len(point.checkpoints) for point in grid)
     columns = {
-        "run": np.concatenate(
-            [np.repeat(np.arange(runs), len(point.checkpoints)) for point in grid]
-        ),
+        "run": np.concatenate([np.repeat(np.arange(runs), len(p.checkpoints)) for p in grid]),
         "t": np.concatenate([np.tile(point.checkpoints, runs) for point in grid]),
         "regret": regrets,
         "heavy": _heavy(grid, runs),
@@ -467,14 +460,19 @@ def algorithms_of(value: Any) -> list[Algorithm]:
     labels: dict[str, type] = {}
     for algorithm in algorithms:
         checks.instance_of(Algorithm)("algorithms", algorithm)
-        kind, label = type(algorithm), algorithm.label
-        checks.instance_of(Privacy)(f"privacy of {kind.__name__}", algorithm.privacy)
+        kind, label, told = type(algorithm), algorithm.label, algorithm.privacy
+        checks.instance_of(Privacy)(f"privacy of {kind.__name__}", told)
+        # also raises for nan
+        if not all(value >= 0 for value in told[:3]):
+            raise ValueError(f"privacy of {kind.__name__} must be at least 0, got {told[:3]}")
         row = identity.words((label, identity.parameters(algorithm)))
         if row in seen and labels[label] is kind:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
             raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
+        # raises for a class without an id of its own
+        identity.identity(algorithm)
         seen.add(row)
     return algorithms
 
@@ -484,7 +482,7 @@ def problems_of(value: Any) -> list:
     repeated name."""
     problems, names = checks.one_or_more("problems", value), set()
     for problem in problems:
-        if not hasattr(problem, "law"):
+        if not isinstance(problem, Problem):
             like = 'BernoulliBandit("mine", [0.9, 0.5])'
             found = checks.shown(problem)
             raise TypeError(f"problems must hold problems, such as {like}, got {found}")
@@ -523,8 +521,19 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     return rounds
 
 
-# Blocks of runs, shared among workers
-# ----------------------------------------------------------------------------------------
+# Blocks of runs, shared among workers:
+#
+# regret_curves, regret_summary
+#   grid_points    check everything
+#   _played        per grid point: what the store has, and what it lacks
+#     _computed    split what it lacks into tasks of about SECONDS, and store each KEPT seconds
+#       shared     run tasks in threads, or on a cluster
+#         _blocks  a task: consecutive blocks, each from its own stream
+#           _regrets   a block: `Algorithm.prepared` plays, `Problem.regret` counts
+#
+# `together` joins consecutive blocks in a task, in an entry of the store and in the end: `_listed`
+# keeps the regrets of all runs, `_merged` their moments.
+# --------------------------------------------------------------------------------------------------
 
 
 def _played(grid, runs, seed, workers, together) -> list:

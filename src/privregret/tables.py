@@ -17,12 +17,16 @@ from privregret.core import checks, identity, streams
 from privregret.core.algorithm import Algorithm
 from privregret.core.progress import progress
 from privregret.instances import ExpertProblem
-from privregret.instances.bandits import actions_of
+from privregret.instances.problem import actions_of
 
 FORM = "a table has the arms' names in line 1, then a line per round with a number for every arm"
-# words in the names of a log's columns
-CHOICES = {"arm", "action", "variant", "choice", "chosen", "item", "played", "pulled", "selected"}
+# words in the names of a log's columns: one of the first two is enough, of the others one of each
+CHOICES = {"arm", "action", "choice", "chosen", "item", "played", "pulled", "selected"}
 OUTCOMES = {"reward", "loss", "cost", "payoff", "click", "clicked", "converted", "conversion"}
+CHOOSING = """bandit bucket campaign condition decision exposed group intervention option policy
+    treated treatment variant""".split()
+RESULTS = """bought ctr outcome payout profit purchase purchased response result revenue score
+    success utility value win""".split()
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -92,10 +96,12 @@ def _check_names(shown, names):
 def _refuse_log(shown, names):
     """Raise a ValueError if columns seem to be choices and their outcomes, not arms."""
     words = [{*map(str.lower, re.findall("[A-Z]?[a-z]+|[A-Z]+", str(name)))} for name in names]
-    told = {str(n): w & (CHOICES | OUTCOMES) for n, w in zip(names, words, strict=True)}
+    kinds = CHOICES.union(CHOOSING), OUTCOMES.union(RESULTS)
+    both = all(any(w & kind for w in words) for kind in kinds)
+    known = set.union(*kinds) if both else CHOICES | OUTCOMES
+    told = {str(n): w & known for n, w in zip(names, words, strict=True)}
     # names such as arm_1, arm_2 have such a word in common
     if any(told.values()) and not set.intersection(*told.values()):
-        both = all(any(w & kind for w in words) for kind in (CHOICES, OUTCOMES))
         if len(told) == 2 or both or any(n.strip().lower() in w for n, w in told.items()):
             name = checks.shown(next(n for n, w in told.items() if w))
             raise ValueError(f"{shown} looks like a log, with a column {name}: {FORM}")

@@ -9,7 +9,8 @@ from planted.asi2025 import uniform
 from privregret.adversarial import EXP3, FTPL, BatchedPrivate, SparseSwitch
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import Adversary
-from privregret.privacy import adversarial as privacy
+from privregret.studies import asi2025 as study
+from privregret.studies import asi2025_privacy as privacy
 
 
 def tiny_bound(monkeypatch):
@@ -36,7 +37,7 @@ def no_loss(monkeypatch):
 
     monkeypatch.setattr(SparseSwitch, "prepared", plays(knows_all))
     monkeypatch.setattr(
-        bounds,
+        study,
         "lemma_11_certified",
         lambda *args: {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1},
     )

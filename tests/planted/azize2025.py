@@ -7,7 +7,7 @@ from planted.azize2025_experiments import uniform
 from privregret import divergence, rare
 from privregret.bandits import dp_klucb
 from privregret.bounds import azize2025 as bounds
-from privregret.privacy import enumeration
+from privregret.studies import azize2025_privacy as enumeration
 
 
 def scaled(module, name, factor):

@@ -19,7 +19,7 @@ from privregret.adversarial.base import (
     settings_of,
     steps_of,
 )
-from privregret.adversarial.fast import Batches, SeparateRuns, alone, drawn, lanes_of, together
+from privregret.adversarial.fast import Batches, SeparateRuns, drawn, lanes_of, together
 from privregret.core import checks, loops
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps
 from privregret.core.loops import WrongArm
@@ -247,7 +247,7 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
     @property
     def lanes(self) -> Callable:
         batched = isinstance(self.bandit, BatchedPrivate)
-        return self.bandit.lanes if batched else partial(alone, self.bandit)
+        return partial(together, self.bandit.base if batched else self.bandit)
 
     @property
     def longest(self) -> int:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,14 +10,6 @@ from privregret.adversarial.fast import SeparateRuns, drawn
 from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
-
-
-class Settings(NamedTuple):
-    """What the kernels take."""
-
-    eta: float
-    gamma: float
-
 
 ARM = np.dtype(
     [
@@ -117,6 +108,3 @@ class EXP3(SeparateRuns, AdversarialAlgorithm):
     in_lanes = {"weigh": _weigh, "learn": _learn}
     rules = {"eta": checks.positive, "gamma": checks.probability}
     privacy, real_losses = NOT_PRIVATE, True
-
-    def settings(self, horizon: int | None, arms: int) -> Settings:
-        return Settings(self.eta, self.gamma)

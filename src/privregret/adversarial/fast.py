@@ -2,7 +2,7 @@
 
 Losses and advice are constant on cells of rounds, in which only the number of plays of each arm
 matters; on a table a cell is a round. `cells` and `in_lanes` are templates, as those of
-`core.templates`, with the steps of a bandit algorithm as slots: one that is alone plays batches of
+`core.loops`, with the steps of a bandit algorithm as slots: one that is alone plays batches of
 one round without noise.
 """
 
@@ -202,7 +202,8 @@ def lanes_of(algorithm: Any) -> Callable | None:
 
 
 def together(algorithm, tables, checkpoints, settings, rngs, runs):
-    """Several runs in `Batches`, each from its own generator, in lanes where that is faster."""
+    """Several runs, alone or in `Batches`, each from its own generator; in lanes if faster."""
+    settings = settings if isinstance(settings, Batches) else Batches(settings)
     side_by_side = lanes_of(algorithm)
     if runs >= 4 and side_by_side and tables.point.min() >= 0:
         return side_by_side(tables, checkpoints, settings, rngs, runs, np.empty((0, 0, 3)))
@@ -210,13 +211,8 @@ def together(algorithm, tables, checkpoints, settings, rngs, runs):
     return np.array([one(tables, checkpoints, settings, rng) for rng in rngs[:runs]])
 
 
-def alone(algorithm, tables, checkpoints, settings, rngs, runs):
-    """As `together`, without batches."""
-    return together(algorithm, tables, checkpoints, Batches(settings), rngs, runs)
-
-
 class SeparateRuns:
     """What has one generator for each run."""
 
     block = LANES
-    lanes = property(lambda self: partial(alone, self))
+    lanes = property(lambda self: partial(together, self))

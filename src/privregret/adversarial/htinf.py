@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,12 +12,6 @@ from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
 
 THETA = 1 - 2 ** (-1 / 3)  # the skipping factor for second moments
-
-
-class Settings(NamedTuple):
-    """What the kernels take."""
-
-    sigma: float
 
 
 ARM = np.dtype(
@@ -123,6 +116,3 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     in_lanes = {"weigh": _weigh, "learn": _learn}
     rules = {"sigma": checks.positive}
     privacy, real_losses = NOT_PRIVATE, True
-
-    def settings(self, horizon: int | None, arms: int) -> Settings:
-        return Settings(self.sigma)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,14 +13,6 @@ from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace, successes
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
-
-
-class Optimism(NamedTuple):
-    """What the kernels take."""
-
-    epsilon: float
-    alpha: float
-
 
 ARM = np.dtype(
     [
@@ -174,7 +165,6 @@ class AdaPKLUCB(PrivateBandit):
         Optimism, above 0. The regret bound needs more than 3; all comparisons use 3.1.
     """
 
-    epsilon: float
     alpha: float = 3.1
     id = "adap-klucb"
     label = "AdaP-KLUCB"
@@ -183,6 +173,3 @@ class AdaPKLUCB(PrivateBandit):
 
     steps = Steps(ARM, EPISODE, _choose, _observe)
     events = _pull_counts
-
-    def settings(self, horizon: int | None, arms: int) -> Optimism:
-        return Optimism(self.epsilon, self.alpha)

@@ -297,7 +297,6 @@ class GeometricBatches(PrivateBandit):
         Appendix F).
     """
 
-    epsilon: float
     alpha: float = 2.0
     n0: int = 1
     ties: str = "random"

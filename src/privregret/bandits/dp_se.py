@@ -155,7 +155,6 @@ class DPSE(PrivateBandit):
         live source then needs the horizon T.
     """
 
-    epsilon: float
     beta: float | None = None
     id = "dp-se"
     label = "DP-SE"

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from privregret.bandits.base import BanditAlgorithm
-from privregret.bandits.lazy_ucb import ARM, AnytimeLazyUCB, observe
+from privregret.bandits.lazy_ucb import ARM, observe
 from privregret.core import checks
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Steps
 from privregret.core.jit import jit
@@ -53,4 +53,3 @@ class LazyDPTS(BanditAlgorithm):
     rules = {"epsilon": checks.epsilon}
     privacy = EPSILON_DP
     steps = Steps(ARM, NOTHING, _choose, observe)
-    settings = AnytimeLazyUCB.settings

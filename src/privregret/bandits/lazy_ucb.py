@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +11,6 @@ from privregret.bandits.queues import add, no_queues, take
 from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace, successes
-
-
-class Lazy(NamedTuple):
-    """What the kernels take."""
-
-    epsilon: float
-
 
 ARM = np.dtype(
     [
@@ -152,6 +144,3 @@ class AnytimeLazyUCB(PrivateBandit):
     source = "hu2021, Algorithm 1"
     steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts
-
-    def settings(self, horizon: int | None, arms: int) -> Lazy:
-        return Lazy(self.epsilon)

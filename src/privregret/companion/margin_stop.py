@@ -1,4 +1,4 @@
-"""Margin stop: the learner, its exact regret on fixed losses, and its exact privacy"""
+"""Margin stop: the learner, and its exact regret on fixed losses."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Votes: learners, their exact regret on fixed losses, and their exact privacy"""
+"""Votes: learners, and their exact regret on fixed losses."""
 
 import math
 from dataclasses import dataclass

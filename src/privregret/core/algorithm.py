@@ -1,9 +1,11 @@
 """The contract of algorithms: `play` a table, `start` a learner, `run` a problem"""
 
 from abc import ABC, abstractmethod
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from inspect import get_annotations, signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ class Privacy(NamedTuple):
 
 
 NOT_PRIVATE = Privacy(np.inf, np.inf)
+NUMBERS = (bool, int, float, "bool", "int", "float")  # annotations
 # `privacy` of an algorithm whose parameter epsilon is what the source claims and what is proved
 EPSILON_DP = property(lambda self: Privacy(self.epsilon, self.epsilon))
 
@@ -31,9 +34,11 @@ class Algorithm(checks.Checked, ABC):
     """An algorithm: its parameters, frozen, and checked when it is created.
 
     A family defines what `play` and `start` take. A single algorithm defines `id`, `label`,
-    `source`, `rules`, `privacy` and `steps`. An algorithm in plain Python defines `start(arms, rng,
-    horizon=None)` in place of `steps`; with expert advice a fourth argument is their number. It
-    returns an object with `choose()`, or `choose(advice)`, and `observe(seen)`, as in `Steps`.
+    `source`, `rules`, `privacy` and `steps`. Its kernels take its parameters that are annotated as
+    numbers, as a NamedTuple, unless it defines `settings`. An algorithm in plain Python defines
+    `start(arms, rng, horizon=None)` in place of `steps`; with expert advice a fourth argument is
+    their number. It returns an object with `choose()`, or `choose(advice)`, and `observe(seen)`, as
+    in `Steps`.
 
     TypeError for steps that draw random numbers from elsewhere than `rng`, where code shows it.
     """
@@ -44,6 +49,7 @@ class Algorithm(checks.Checked, ABC):
     version: ClassVar[str]  # of a class outside the package: without it no result is stored
     plays: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
+    Settings: ClassVar[type]  # fields that are annotated as numbers
     steps: ClassVar[Steps | None] = None  # the literal algorithm
     # optional, faster: (data, checkpoints, settings, rng) -> played
     events: ClassVar[Callable | None] = None
@@ -54,12 +60,28 @@ class Algorithm(checks.Checked, ABC):
     longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
 
     def __init_subclass__(cls, **more):
-        """Do not inherit what plays faster, or other steps, along with steps or `start` anew."""
+        """Do not inherit what plays faster, or other steps, along with steps or `start` anew.
+
+        TypeError for steps or a `start` of another form.
+        """
         super().__init_subclass__(**more)
         if "start" in vars(cls) and "steps" not in vars(cls):
             cls.steps = None
         if vars(cls).keys() & {"start", "steps"} and "events" not in vars(cls):
             cls.events = None
+        kinds: dict = {}
+        for base in cls.__mro__[::-1]:
+            kinds |= get_annotations(base)
+        numbers = [name for name, kind in kinds.items() if kind in NUMBERS and name[0] != "_"]
+        cls.Settings = namedtuple(f"{cls.__name__}Settings", numbers, module=cls.__module__)
+        # numba stores a kernel with its types, which it finds by their names
+        cls.Settings.__qualname__ = f"{cls.__qualname__}.Settings"
+        if type(cls.steps) is tuple:
+            raise TypeError(f"steps of {cls.__name__} must be Steps(...), got a tuple")
+        taken = [*signature(cls.start).parameters] if hasattr(cls, "start") else []
+        if "rng" in taken[:2] + taken[3:]:
+            wanted = "(self, arms, rng, horizon=None)"
+            raise TypeError(f"start of {cls.__name__} must take {wanted}, got {tuple(taken)}")
 
     def __post_init__(self):
         super().__post_init__()
@@ -75,7 +97,7 @@ class Algorithm(checks.Checked, ABC):
 
     def settings(self, horizon: int | None, actions: int, *experts: int) -> Any:
         """Return the parameters that the kernels take: a NamedTuple of numbers and arrays."""
-        return ()
+        return self.Settings(*(getattr(self, name) for name in self.Settings._fields))
 
     def run(self, problem: Any, checkpoints: Any, rng: Any, runs: int | None = None) -> np.ndarray:
         """Return what is played by each checkpoint, with the distribution of `play`.

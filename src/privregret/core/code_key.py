@@ -12,7 +12,7 @@ from functools import cache, partial
 from importlib.machinery import PathFinder
 from importlib.metadata import version
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -81,17 +81,15 @@ def altered(what: str = "") -> bool:
 
 
 def content(thing: Any) -> Any:
-    """Return what can be compared later: of functions their code, of data their values."""
+    """Return what can be compared later: of data their values, of others which they are."""
     if isinstance(thing, SCALARS):
         return type(thing), repr(thing)
-    if isinstance(thing, FunctionType):
-        return id(thing), id(thing.__code__), id(thing.__defaults__), id(thing.__kwdefaults__)
     if isinstance(thing, np.ndarray):
         return thing.dtype.str, thing.shape, thing.tobytes()
     if type(thing) in (list, tuple, set, dict):
         items = thing.items() if isinstance(thing, dict) else thing
         return type(thing), [content(item) for item in items]
-    return id(thing)
+    return id(thing), id(getattr(thing, "__code__", None))
 
 
 def frozen(*kernels: Any) -> list[tuple]:
@@ -103,12 +101,11 @@ def frozen(*kernels: Any) -> list[tuple]:
         for code in codes:
             codes += (one for one in code.co_consts if isinstance(one, CodeType))
         names = {name for code in codes for name in code.co_names}
-        spaces = [(function.__globals__.get("__name__"), function.__globals__)]
         inner = map(function.__globals__.get, names)
-        spaces += ((one.__name__, vars(one)) for one in inner if isinstance(one, ModuleType))
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        reads = [("", n, partial(getattr, cell, "cell_contents")) for n, cell in cells]
-        reads += ((m, n, partial(at.get, n)) for m, at in spaces for n in names & at.keys())
+        spaces = function.__globals__, *(vars(m) for m in inner if isinstance(m, ModuleType))
+        reads = [("", "", partial(getattr, c, "cell_contents")) for c in function.__closure__ or ()]
+        for at in spaces:
+            reads += ((at.get("__name__"), name, partial(at.get, name)) for name in names & {*at})
         values = [(*one, one[-1]()) for one in reads]
         todo += {v.py_func for *_, v in values if hasattr(v, "py_func")}.difference(todo)
         found += ((*one, content(one[-1])) for one in values)

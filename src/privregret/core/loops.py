@@ -1,4 +1,8 @@
-"""Make the loops of an algorithm from its two steps and the templates of its family."""
+"""Make the loops of an algorithm from its two steps: templates, and their copies.
+
+numba caches neither closures nor kernels that are passed as arguments. So a loop is the copy of a
+template for one algorithm, whose steps and memory are globals of the copy.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -11,11 +15,9 @@ import numpy as np
 from numba.extending import is_jitted
 
 from privregret.core import code_key
-from privregret.core import templates as loop
 from privregret.core.files import digest
-from privregret.core.jit import compiled, fresh, ours
+from privregret.core.jit import compiled, fresh, keep_alive, ours
 from privregret.core.streams import children
-from privregret.core.templates import WrongArm
 
 LANES = 32  # runs that are played side by side
 NOTHING = np.dtype([("nothing", np.int64)])
@@ -23,6 +25,15 @@ LOCK = Lock()
 # template and slots: all states of what kernels read, with the loop and what must live on
 MADE: dict[tuple, list[tuple]] = defaultdict(list)
 CHANGING = list, dict, set, np.ndarray
+
+
+class WrongArm(ValueError):
+    """An arm that does not exist: (arm, round, number of arms[, class of the algorithm])."""
+
+    def __str__(self):
+        arm, t, arms, *of = self.args
+        who = f" of {of[0]}" if of else ""
+        return f"choose{who} must return one of 0..{arms - 1}, got {arm!r} in round {t}"
 
 
 class Steps(NamedTuple):
@@ -56,22 +67,158 @@ class Steps(NamedTuple):
         return *advised, np.zeros(actions, self.arm), np.zeros(1, self.own)
 
 
+# Templates. `_copied` fills these in; numba leaves out the branches that they rule out
+# --------------------------------------------------------------------------------------------------
+
+choose = observe = kernel = ARM = OWN = None
+EXPERT = None  # stays None without advice
+ROW = None  # whether the algorithm sees the row of each round, or the entry of its action
+
+
+def _play(table, *given):
+    """Play a table: ([advice, experts,] arms, owns, settings, rng)."""
+    arms, owns, settings, rng = given[-4:]
+    actions, own = np.empty(len(table), np.int64), owns[0]
+    for t in range(1, len(table) + 1):
+        if EXPERT is None:
+            j = choose(arms, own, settings, t, rng)
+        else:
+            advice = given[0][min(t, len(given[0])) - 1]
+            j = choose(given[1], arms, own, settings, t, advice, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
+        actions[t - 1] = j
+        if EXPERT is not None:
+            observe(given[1], arms, own, settings, t, advice, j, table[t - 1, j], rng)
+        elif ROW:
+            observe(arms, own, settings, t, j, table[t - 1], rng)
+        else:
+            observe(arms, own, settings, t, j, table[t - 1, j], rng)
+    return actions
+
+
+def _run_bandit(means, checkpoints, settings, rng):
+    """Return pull counts at the checkpoints; rewards are drawn round by round."""
+    arms, owns = np.zeros(len(means), ARM), np.zeros(1, OWN)
+    own = owns[0]
+    counts = np.empty((len(checkpoints), len(means)), np.int64)
+    pulls = np.zeros(len(means), np.int64)
+    reported = 0
+    for t in range(1, checkpoints[-1] + 1):
+        j = choose(arms, own, settings, t, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
+        observe(arms, own, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
+        pulls[j] += 1
+        if t == checkpoints[reported]:
+            for i in range(len(pulls)):
+                counts[reported, i] = pulls[i]
+            reported += 1
+    keep_alive(owns)
+    return counts
+
+
+def _run_losses(data, checkpoints, settings, rng):
+    """Return plays per group at the checkpoints; all losses are drawn round by round."""
+    outcomes, probabilities, sizes, bits = data
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    arms, owns = np.zeros(len(group), ARM), np.zeros(1, OWN)
+    own, losses = owns[0], np.empty(len(group))
+    counts = np.empty((len(checkpoints), len(sizes)), np.int64)
+    plays = np.zeros(len(sizes), np.int64)
+    reported = 0
+    for t in range(1, checkpoints[-1] + 1):
+        j = choose(arms, own, settings, t, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
+        kind, pick = 0, rng.random()
+        while kind < len(probabilities) - 1 and pick >= probabilities[kind]:
+            pick -= probabilities[kind]
+            kind += 1
+        for i in range(len(group)):
+            loss = outcomes[kind, group[i]]
+            if bits:
+                losses[i] = rng.random() < loss
+            else:
+                losses[i] = loss
+        observe(arms, own, settings, t, j, losses, rng)
+        plays[group[j]] += 1
+        if t == checkpoints[reported]:
+            for i in range(len(plays)):
+                counts[reported, i] = plays[i]
+            reported += 1
+    keep_alive(owns)
+    return counts
+
+
+def _run_adversary(tables, checkpoints, settings, rng):
+    """Return the losses paid by the checkpoints; Bernoulli losses are drawn."""
+    starts, losses, group = tables.loss_starts, tables.losses, tables.group
+    arms, owns = np.zeros(losses.shape[1], ARM), np.zeros(1, OWN)
+    own, paid = owns[0], np.empty(len(checkpoints))
+    if EXPERT is not None:
+        experts, advice = np.zeros(group.shape[1], EXPERT), np.empty((group.shape[1], len(arms)))
+    segment, advised, total, reported = 0, -1, 0.0, 0
+    for t in range(1, checkpoints[-1] + 1):
+        if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
+            segment += 1
+        if EXPERT is None:
+            j = choose(arms, own, settings, t, rng)
+        else:
+            later = advised + 1
+            if later < len(tables.advice_starts) and tables.advice_starts[later] == t - 1:
+                advised = later
+                for n in range(len(experts)):
+                    for i in range(len(arms)):
+                        advice[n, i] = tables.rows[advised, group[advised, n], i]
+            j = choose(experts, arms, own, settings, t, advice, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
+        loss = losses[segment, j]
+        total += loss
+        if tables.bernoulli:
+            loss = 1.0 if rng.random() < loss else 0.0
+        if EXPERT is None:
+            observe(arms, own, settings, t, j, loss, rng)
+        else:
+            observe(experts, arms, own, settings, t, advice, j, loss, rng)
+        if t == checkpoints[reported]:
+            paid[reported] = total
+            reported += 1
+    keep_alive(owns)
+    return paid
+
+
+def _many(data, checkpoints, settings, runs, rng):
+    """Repeat a kernel for each run."""
+    first = kernel(data, checkpoints, settings, rng)
+    played = np.empty((runs, first.size), first.dtype)
+    for run in range(runs):
+        one = kernel(data, checkpoints, settings, rng) if run else first
+        # assigning a row takes seconds to compile
+        for i, value in enumerate(one.flat):
+            played[run, i] = value
+    return played.reshape((runs, *first.shape))
+
+
+# Their copies
+# --------------------------------------------------------------------------------------------------
+
+
 class Templates(NamedTuple):
-    """The loops of a family of algorithms, as in `templates`."""
+    """How a family of algorithms plays."""
 
-    play: Callable  # (table, [advice,] *memory, settings, rng) -> (T,) actions
     run: Callable  # (data, checkpoints, settings, rng) -> what was played by the checkpoints
+    row: bool = False  # as `ROW`
 
 
-BANDIT = Templates(loop.play_entry, loop.run_bandit)
-LOSSES = Templates(loop.play_row, loop.run_losses)
-ADVERSARY = Templates(loop.play_entry, loop.run_adversary)
-EXPERTS = Templates(loop.play_advised, loop.run_advised)
+BANDIT, LOSSES = Templates(_run_bandit), Templates(_run_losses, True)
+ADVERSARY, EXPERTS = Templates(_run_adversary), Templates(_run_adversary, False)
 
 
 def play(templates: Templates, steps: Steps) -> Callable:
-    """Return the loop of an algorithm over a table."""
-    return made(templates.play, choose=steps.choose, observe=steps.observe)
+    """Return the loop over a table: (table, [advice,] *memory, settings, rng) -> (T,) actions."""
+    return made(_play, **slots(steps), ROW=templates.row)
 
 
 def rounds(templates: Templates, steps: Steps) -> Callable:
@@ -87,21 +234,19 @@ def slots(steps: Steps) -> dict[str, Any]:
 
 def many(kernel: Callable) -> Callable:
     """Return a loop over runs: (data, checkpoints, settings, runs, rng) -> array."""
-    return made(loop.many, kernel=kernel)
+    return made(_many, kernel=kernel)
 
 
 def made(template, **slots):
-    """Return a copy of a template for one algorithm, the same as long as its kernels read the same.
-
-    numba caches neither closures nor kernels that are passed as arguments.
-    """
+    """Return a copy of a template for one algorithm, the same as long as its kernels read the
+    same."""
     # shared by all threads; equal dtypes have equal code, equal functions may not
     with LOCK:
-        which = template, *(s if isinstance(s, np.dtype) else id(s) for s in slots.values())
+        which = template, *(id(s) if callable(s) else s for s in slots.values())
         states = MADE[which]
-        for reads, made, _ in states:
+        for reads, loop, _ in states:
             if all(read() is was and _same(was, seen) for *_, read, was, seen in reads):
-                return made
+                return loop
         reads = code_key.frozen(*filter(is_jitted, slots.values()))
         states.append((reads, _copied(template, slots), slots))
         return states[-1][1]
@@ -122,12 +267,12 @@ def _copied(template, slots):
         copies = {n: inlined(k.py_func) for n, k in copies.items()}
     # unique among all that are cached
     of = [f"{k.__module__}.{k.__name__}" for k in kernels.values()]
-    known = repr((of, [kind for kind in slots.values() if isinstance(kind, np.dtype)]))
-    name = "_".join((template.__name__, "of", *of, digest(known.encode())[:8])).replace(".", "_")
-    made = FunctionType(template.__code__, template.__globals__ | slots | copies, name)
+    known = digest(repr((of, [s for s in slots.values() if not callable(s)])).encode())
+    name = "_".join((template.__name__, "of", *of, known[:8])).replace(".", "_")
+    loop = FunctionType(template.__code__, template.__globals__ | slots | copies, name)
     main = next(iter(slots.values()))
-    made.__module__, made.__qualname__, made.cached = main.__module__, name, cached
-    return compiled(made, cached) if kernels else made
+    loop.__module__, loop.__qualname__, loop.cached = main.__module__, name, cached
+    return compiled(loop, cached) if kernels else loop
 
 
 def side_by_side(
@@ -166,5 +311,5 @@ def followed(
         if not isinstance(action, (int, np.integer)) or not 0 <= action < arms:
             raise WrongArm(action, t + 1, arms)
         actions.append(int(action))
-        learner.observe(row if templates is LOSSES else row[action])
+        learner.observe(row if templates.row else row[action])
     return np.array(actions, np.int64)

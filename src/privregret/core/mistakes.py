@@ -1,4 +1,4 @@
-"""Say in one line what is wrong with the steps of an algorithm of one's own."""
+"""Say in one line what is wrong with an algorithm of one's own."""
 
 import ast
 import inspect
@@ -21,8 +21,7 @@ from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 
 from privregret.core.files import PACKAGE
-from privregret.core.loops import LOSSES
-from privregret.core.templates import WrongArm
+from privregret.core.loops import WrongArm
 
 ROUNDS = 200  # of a rehearsal
 # lines of numba's messages that name no cause
@@ -53,25 +52,24 @@ def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: An
     except Exception as error:
         while hasattr(algorithm, "inside"):
             algorithm, settings, sizes = algorithm.inside(settings, *sizes)
-        kind = type(algorithm)
+        kind, cause = type(algorithm), error
+        steps, of = kind.steps, f"of {kind.__name__}"
         if isinstance(error, WrongArm):
             raise WrongArm(*error.args[:3], kind.__name__) from None
-        kernels = [k.py_func for k in (*(kind.steps or ()), kind.events) if is_jitted(k)]
+        kernels = [k.py_func for k in (*(steps or ()), kind.events) if is_jitted(k)]
         own = any(_of_user(kernel.__code__.co_filename) for kernel in kernels)
         if not own and not isinstance(error, NumbaError):
             raise
-        if kind.steps and is_jitted(kind.steps.choose) != is_jitted(kind.steps.observe):
-            plain = "observe" if is_jitted(kind.steps.choose) else "choose"
-            why = f"{plain} of {kind.__name__} must be decorated by @jit, as the other step"
-            raise StepError(why) from None
-        step, cause = "a kernel", error
-        if kind.steps and is_jitted(kind.steps.choose):
+        step = "a kernel"
+        if steps and is_jitted(steps.choose) != is_jitted(steps.observe):
+            plain = "observe" if is_jitted(steps.choose) else "choose"
+            raise StepError(f"{plain} {of} must be decorated by @jit, as the other step") from None
+        if steps and is_jitted(steps.choose):
             step, cause = _rehearsed(kind, settings, *sizes) or (step, error)
         if isinstance(cause, WrongArm):
             raise cause from None
         hint = "NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
-        why = f"{step} of {kind.__name__} fails: {_reason(cause)}{_place(cause)}; {hint}"
-        raise StepError(why) from None
+        raise StepError(f"{step} {of} fails: {_reason(cause)}; {hint}") from None
 
 
 def _rehearsed(kind, settings, actions, experts=0):
@@ -81,8 +79,7 @@ def _rehearsed(kind, settings, actions, experts=0):
     try:
         numba.typeof(settings)
         compiled = steps.choose, steps.observe
-        python = [getattr(kernel, "py_func", kernel) for kernel in compiled]
-        for (choose, observe), rounds in ((python, ROUNDS), (compiled, 1)):
+        for (choose, observe), rounds in (([k.py_func for k in compiled], ROUNDS), (compiled, 1)):
             *arms, owns = steps.memory(actions, experts)
             given, rng = (*arms, owns[0], settings), np.random.default_rng(0)
             for t in range(1, rounds + 1):
@@ -91,7 +88,7 @@ def _rehearsed(kind, settings, actions, experts=0):
                 if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
                     raise WrongArm(arm, t, actions, kind.__name__)
                 step, losses[int(arm)] = "observe", t % 2
-                seen = losses.copy() if kind.templates is LOSSES else float(t % 2)
+                seen = losses.copy() if kind.templates.row else float(t % 2)
                 observe(*given, t, *advice, int(arm), seen, rng)
     except Exception as error:
         return step, error
@@ -99,25 +96,21 @@ def _rehearsed(kind, settings, actions, experts=0):
 
 
 def _reason(error):
-    """Return the line of an error that names the cause."""
+    """Return the line of an error that names the cause, and where it arose in the user's code."""
     text = str(error)
-    if not isinstance(error, NumbaError):
-        return f"{type(error).__name__}: {' '.join(text.split())}"[:200]
-    told = re.search(r"(?m)Cannot determine Numba type.*|^\s*\w+Error: .*", text)
-    lines = (line.strip() for line in text.splitlines())
-    first = next((line for line in lines if not re.match(FRAMES, line)), "numba cannot compile it")
-    return (told.group().strip() if told else first)[:200]
-
-
-def _place(error):
-    """Return where an error was raised in code of one's own, as text to append."""
-    frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)][::-1]
     if isinstance(error, NumbaError):
-        frames = [(file, int(line)) for file, line in re.findall(r"at (.+) \((\d+)\)", str(error))]
+        told = re.search(r"(?m)Cannot determine Numba type.*|^\s*\w+Error: .*", text)
+        lines = [x for x in map(str.strip, text.splitlines()) if not re.match(FRAMES, x)]
+        reason = told.group().strip() if told else [*lines, "numba cannot compile it"][0]
+        frames = [(file, int(line)) for file, line in re.findall(r"at (.+) \((\d+)\)", text)]
+    else:
+        reason = f"{type(error).__name__}: {' '.join(text.split())}"
+        frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)][::-1]
     for file, line in frames:
         if _of_user(file):
-            return f" in {linecache.getline(file, line).strip()!r} ({Path(file).name}:{line})"
-    return ""
+            where = f"{linecache.getline(file, line).strip()!r} ({Path(file).name}:{line})"
+            return f"{reason[:200]} in {where}"
+    return reason[:200]
 
 
 def _of_user(file):
@@ -126,9 +119,6 @@ def _of_user(file):
     library = {"site-packages", "dist-packages"}.intersection(path.parts)
     inside = PACKAGE in path.parents or file.startswith((sys.base_prefix + "/lib", "<frozen"))
     return not library and not inside
-
-
-# Randomness that no seed of ours decides
 
 
 @cache
@@ -144,53 +134,41 @@ def check_seeded(kind: type) -> None:
         if not isinstance(thing, (type, FunctionType)) or thing in seen:
             continue
         seen.add(thing)
+        used = []
         if isinstance(thing, type):
-            inner = {n: v for base in thing.__mro__[::-1] for n, v in vars(base).items()}
-            todo += inner.values()
-            if held := [n for n, v in inner.items() if isinstance(v, GENERATORS)]:
-                why = f"got {thing.__name__}.{held[0]}, which ignores the seed"
-                raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
+            used = [(f"{thing.__name__}.{n}", v) for n, v in inspect.getmembers_static(thing)]
         elif _of_user(file := thing.__code__.co_filename):
-            for words, found, fixed in _used(thing):
-                if _unseeded(found, fixed):
-                    where = f"{thing.__name__} ({Path(file).name}:{thing.__code__.co_firstlineno})"
-                    why = f"got {words} in {where}, which ignores the seed"
-                    raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
-                todo.append(found)
-
-
-def _unseeded(thing, fixed):
-    """Return whether a thing draws without our seed; `fixed`: it is called without variables."""
-    of = getattr(thing, "__module__", None) or ""
-    held = isinstance(getattr(thing, "__self__", thing), GENERATORS)
-    made = fixed and (of == "random" or of.startswith("numpy.random"))
-    return held or made or of == "secrets" or thing is os.urandom
+            where = f"{thing.__name__} ({Path(file).name}:{thing.__code__.co_firstlineno})"
+            used = [(f"{words} in {where}", found) for words, found in _used(thing)]
+        for words, found in used:
+            todo.append(found)
+            if isinstance(getattr(found, "__self__", found), GENERATORS) or found is os.urandom:
+                why = f"got {words}, which ignores the seed"
+                raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
 
 
 def _used(function):
-    """Yield what source takes from elsewhere: words, thing, whether called without variables."""
+    """Yield (words, thing) for what source takes from elsewhere; a generator stands for a call that
+    makes one without variables, so that it has no seed or always the same."""
     try:
         nodes = [*ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function))))]
         names = function.__globals__ | inspect.getclosurevars(function).nonlocals
     except (OSError, SyntaxError, ValueError):  # none, part of a line, or an empty cell
         return
-    own = {n.arg for n in nodes if isinstance(n, ast.arg)}
-    own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    names = {name: value for name, value in names.items() if name not in own}
+    stored = (n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    own = {*stored, *(n.arg for n in nodes if isinstance(n, ast.arg))}
     for node in nodes:
-        for of in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-            inner = isinstance(node, ast.ImportFrom)
-            module = sys.modules.get(node.module if inner else of.name)
-            names[of.asname or of.name] = getattr(module, of.name, None) if inner else module
-
-    def resolved(node):
-        if isinstance(node, ast.Name):
-            return names.get(node.id)
-        at = resolved(node.value) if isinstance(node, ast.Attribute) else None
-        return getattr(at, node.attr, None) if isinstance(at, (ModuleType, type)) else None
-
-    for node in nodes:
-        called = node.func if isinstance(node, ast.Call) else node
-        if (found := resolved(called)) is not None:
-            used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            yield ast.unparse(called), found, called is not node and own.isdisjoint(used)
+        is_call = isinstance(node, ast.Call)
+        words = ast.unparse(node.func if is_call else node)
+        first, *rest = words.split(".")
+        found = None if first in own else names.get(first)
+        for name in rest:
+            found = getattr(found, name, None) if isinstance(found, (ModuleType, type)) else None
+        if is_call and found in (np.random.default_rng, *GENERATORS):
+            free = own.isdisjoint(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+            found = random.Random() if free else None
+        # of scipy.stats
+        if is_call and rest[-1:] == ["rvs"] and all(k.arg != "random_state" for k in node.keywords):
+            found = random.Random()
+        if found is not None:
+            yield words, found

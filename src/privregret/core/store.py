@@ -18,7 +18,7 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,20 +51,13 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, thing):
         if type(thing) is np.random.Generator:
             return dict, (thing.bit_generator.state,)
-        if type(thing) is MethodType:
-            if getattr(type(thing.__self__), thing.__name__, None) is not thing.__func__:
-                raise TypeError(f"{thing.__name__} is not a method of its class")
         named = isinstance(thing, (type, FunctionType))
         for kind in getattr(thing if named else type(thing), "__mro__", [thing]):
             if kind.__module__.partition(".")[0] not in KNOWN:
                 self.stated[kind] = _stated(kind)
         if named or not is_dataclass(thing):
             return NotImplemented
-        names = [f.name for f in fields(thing)]
-        for name in vars(thing).keys() - {*names}:
-            if not isinstance(getattr(type(thing), name, None), functools.cached_property):
-                raise TypeError(f"{name} of a {type(thing).__name__} is of unknown meaning")
-        return type(thing), tuple(getattr(thing, name) for name in names)
+        return type(thing), tuple(getattr(thing, f.name) for f in fields(thing))
 
 
 def entry(function: Callable, *known: Any) -> Path | None:
@@ -189,9 +182,7 @@ def _stated(kind):
     if kind.__module__.partition(".")[0] == files.PACKAGE.name:
         return kind.__module__, name
     own, path = vars(kind).get("version"), getattr(module, "__file__", None)
-    a_field = is_dataclass(kind) and "version" in {f.name for f in fields(kind)}
-    at_prompt = kind.__module__ == "__main__" and hasattr(sys, "ps1")
-    if own is None or path is None or a_field or at_prompt:
+    if own is None or path is None:
         raise TypeError(f"{name} states no version")
     if not isinstance(own, str) or not own.strip():
         raise VersionError(f"version of {name} must be a text that is not empty, got {own!r}")

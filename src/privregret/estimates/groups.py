@@ -276,16 +276,15 @@ def fractions(
     _free(by, "fraction", "fraction_se", "runs")
     try:
         met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
-    except Exception as error:  # pandas' parser raises errors of many types
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f"condition must be an expression in the columns: {why}") from None
-    for column in {condition, *re.findall(r"(?<!`)\b\w+\b(?!`)|(?<=`)[^`]+(?=`)", condition)}:
-        if column in frame:
-            complete(f"condition {column!r}", frame[column])
+    except Exception:  # pandas' parser raises errors of many types
+        wanted = "a column or an expression in the columns"
+        raise ValueError(f"condition must be {wanted}, got {condition!r}") from None
+    for column in {condition, *re.findall(r"\w+", condition)}.intersection(frame):
+        complete(f"condition {column!r}", frame[column])
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
     flag = f"({condition})"  # a name that no other column has
-    groups = _groups(frame.assign(**{flag: met.astype(float)}), by, weights)
+    groups = _groups(frame.assign(**{flag: met.astype(float)}), by, weights, condition=flag)
 
     def one(met, *weight):
         value, se = _weighted_fraction(met, *weight) if weight else astuple(fraction(met))[:2]

@@ -31,9 +31,8 @@ def real(name: str, value: object, low: float = -math.inf) -> float:
 
 def complete(name: str, values: object) -> None:
     """Refuse missing values (nan, None, pandas.NA, masked) in one line that names the row."""
-    is_masked = np.ma.isMA(values)
-    missing = np.asarray(pd.isna(np.ma.getdata(values) if is_masked else values))
-    missing = missing | np.ma.getmaskarray(values) if is_masked else missing
+    values = values.astype(float).filled(np.nan) if np.ma.isMA(values) else values
+    missing = np.asarray(pd.isna(values))
     if missing.ndim and missing.any():
         row = np.argwhere(missing)[0, 0]
         row = values.index[row] if isinstance(values, pd.Series) else row

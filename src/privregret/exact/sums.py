@@ -47,13 +47,6 @@ def selection_from_sums(
     noise, scale
         As in `selection_probabilities`.
     """
-    return probabilities_from_sums(sums, log_counts, noise, scale)
-
-
-def probabilities_from_sums(
-    sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
-) -> np.ndarray:
-    """Return `selection_from_sums` without checks, for loops over epochs."""
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):

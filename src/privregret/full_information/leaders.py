@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,12 +13,6 @@ from privregret.full_information.base import FullInformationAlgorithm
 
 # sum of its losses so far; weight in the softmax
 ACTION = np.dtype([("total", float), ("weight", float)])
-
-
-class Rate(NamedTuple):
-    """The factor of the inverse temperature, infinite for the leader."""
-
-    rate: float
 
 
 @jit
@@ -65,9 +58,6 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     def inverse_temperature(self, t: int, log_actions: float) -> float:
         """Return the inverse temperature in round t, for e^log_actions actions."""
         return self.rate * np.sqrt(log_actions / t)
-
-    def settings(self, horizon: int | None, actions: int) -> Rate:
-        return Rate(self.rate)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Both are constant on segments of rounds, so that no (T, K) table is needed, and 
 acts once per batch needs no step per round. A table has segments of one round.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks
-from privregret.instances.bandits import actions_of
+from privregret.instances.problem import Problem, actions_of
 
 SEVERAL = checks.integer_in(2, checks.SIZE)
 
@@ -75,18 +75,11 @@ def _segment(starts, rounds):
     return np.searchsorted(starts, rounds, side="right") - 1
 
 
-class _Oblivious(checks.Checked, ABC):
-    """Losses fixed in advance; the regret depends on the cumulative loss played."""
-
-    # the least horizon
-    shortest = 1
+class _Oblivious(Problem):
+    """Losses fixed in advance; what counts is the (H,) cumulative (mean) loss played."""
 
     @abstractmethod
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray: ...
-
-    @property
-    @abstractmethod
-    def sizes(self) -> tuple[int, ...]: ...
 
     def _paid(self, actions, means, checkpoints):
         """Return (H,) cumulative (mean) losses of the actions of each round."""
@@ -165,16 +158,9 @@ class Adversary(_Oblivious):
 
     @property
     def law(self) -> tuple:
-        """Return what determines the data's distribution and the streams, without the name."""
         return "adversary", self.starts, self.losses, self.bernoulli
 
-    @property
-    def sizes(self) -> tuple[int]:
-        """Return (K,), the size of an algorithm's memory."""
-        return (self.arms,)
-
     def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
-        """Return (H,) cumulative (mean) losses of what plays a table drawn from `rng`."""
         horizon = int(checkpoints[-1])
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
 
@@ -203,7 +189,6 @@ class Adversary(_Oblivious):
 
     @cached_property
     def data(self) -> Tables:
-        """Return what kernels take: the losses, and an expert per arm."""
         return self.advised(Advice.of_arms(np.arange(self.arms), self.arms))
 
     def advised(self, advice: "Advice") -> Tables:
@@ -305,7 +290,6 @@ class ExpertProblem(_Oblivious):
 
     @property
     def name(self) -> str:
-        """Return the name in tables and figures."""
         return f"{self.adversary.name}, {self.advice.name}"
 
     @property
@@ -315,17 +299,15 @@ class ExpertProblem(_Oblivious):
 
     @property
     def law(self) -> tuple:
-        """Return what determines the distribution of the data, as for an adversary."""
         advice = self.advice
         return "experts", self.adversary.law, advice.starts, advice.rows, advice.group
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Return (K, N), the sizes of an algorithm's memory."""
         return self.adversary.arms, self.advice.experts
 
     def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
-        """Return losses as for an adversary; `play` also takes the advice."""
+        # `play` also takes the advice
         horizon = int(checkpoints[-1])
         actions = play(self.table(horizon, rng), self.advice, rng)
         return self._paid(actions, self.adversary.means(horizon), checkpoints)
@@ -349,7 +331,6 @@ class ExpertProblem(_Oblivious):
 
     @cached_property
     def data(self) -> Tables:
-        """Return what kernels take: losses and advice."""
         return self.adversary.advised(self.advice)
 
 

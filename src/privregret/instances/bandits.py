@@ -1,17 +1,15 @@
 """Stochastic bandits, with rewards: larger is better."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from privregret.core import checks
-from privregret.core.jit import jit
+from privregret.instances.problem import Problem
 
 
 @dataclass(frozen=True)
-class BernoulliBandit(checks.Checked):
+class BernoulliBandit(Problem):
     """Stochastic bandit with independent Bernoulli arms.
 
     Parameters
@@ -43,17 +41,15 @@ class BernoulliBandit(checks.Checked):
         """Return the number K of arms."""
         return len(self.means)
 
-    # the least horizon: every arm is pulled once
+    # every arm is pulled once
     shortest = arms
 
     @property
-    def sizes(self) -> tuple[int]:
-        """Return (K,), the size of an algorithm's memory."""
-        return (len(self.means),)
+    def law(self) -> tuple:
+        return "bernoulli bandit", self.means
 
     @property
     def data(self) -> np.ndarray:
-        """Return what kernels take: the means."""
         return np.array(self.means)
 
     @property
@@ -62,83 +58,10 @@ class BernoulliBandit(checks.Checked):
         means = np.array(self.means)
         return means.max() - means
 
-    @property
-    def law(self) -> tuple:
-        """Return what determines the distribution of the data and the streams, no name."""
-        return "bernoulli bandit", self.means
-
-    def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return (..., H) pseudo-regret of (..., H, K) pulls in rounds 1..rounds[h]."""
-        return regret_of(played, rounds, self.gaps)
-
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
         """Return a (horizon, K) table of independent 0/1 rewards; `rng`: seed or generator."""
         rng = np.random.default_rng(rng)
         return (rng.random((horizon, self.arms)) < self.means).astype(float)
-
-    def counted(
-        self, play: Callable, checkpoints: np.ndarray, rng: int | np.random.Generator
-    ) -> np.ndarray:
-        """Return (H, K) pulls of each arm by the checkpoints, as `play` plays a table."""
-        return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, self.arms)
-
-
-def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
-    """Check that `play` returned one of the arms for each round; return a (T,) array."""
-    actions = np.asarray(actions)
-    if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
-        found = f"shape {actions.shape} of {actions.dtype}"
-        raise TypeError(
-            f"play must return {horizon} whole numbers, one action per round, got {found}"
-        )
-    if actions.min() < 0 or actions.max() >= arms:
-        t = int(((actions < 0) | (actions >= arms)).argmax())
-        raise ValueError(
-            f"play must return one of 0..{arms - 1}, got {actions[t]} in round {t + 1}"
-        )
-    return actions.astype(np.int64, copy=False)
-
-
-def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
-    """Return the (H, K) number of rounds 1..checkpoints[h] with each arm; see `actions_of`."""
-    actions = actions_of(actions, int(checkpoints[-1]), arms)
-    parts = np.split(actions, checkpoints[:-1])
-    return np.array([np.bincount(part, minlength=arms) for part in parts]).cumsum(axis=0)
-
-
-def regret_of(
-    played: ArrayLike, rounds: Sequence[int] | np.ndarray, gaps: np.ndarray
-) -> np.ndarray:
-    """Return (..., H) sums of gaps over (..., H, K) pull counts in rounds 1..rounds[h].
-
-    Counts that are negative, not whole, or do not sum to the rounds are errors.
-    """
-    array = np.asarray(played)
-    if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), len(gaps)):
-        found = f"shape {array.shape} of {array.dtype}"
-        wanted = f"(..., {len(rounds)}, {len(gaps)}) whole numbers, counts of each arm"
-        raise TypeError(f"run must return {wanted}, got {found}")
-    counts = np.ascontiguousarray(array, np.int64).reshape(-1, len(gaps))
-    regrets, sound = _summed(counts, np.asarray(rounds, np.int64), gaps)
-    if not sound:
-        wanted = checks.shown(np.asarray(rounds).tolist())
-        raise ValueError(f"run must return counts >= 0 that sum to the checkpoints, {wanted}")
-    return regrets.reshape(array.shape[:-1])
-
-
-@jit
-def _summed(counts, rounds, gaps):
-    """Return the sums of gaps, and whether all counts are sound."""
-    regrets, sound = np.zeros(len(counts)), True
-    for row in range(len(counts)):
-        left = rounds[row % len(rounds)]
-        for arm in range(len(gaps)):
-            count = counts[row, arm]
-            sound &= 0 <= count <= left
-            left -= count
-            regrets[row] += count * gaps[arm]
-        sound &= left == 0
-    return regrets, sound
 
 
 @checks.arguments(arms=checks.integer_in(2, checks.SIZE), gap=checks.number_in(0, 0.75))

@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks
-from privregret.instances.bandits import counts_of, regret_of
+from privregret.instances.problem import Problem
 
 
 def _counts(name, value):
@@ -32,7 +32,7 @@ class Losses(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StochasticLosses(checks.Checked):
+class StochasticLosses(Problem):
     """Losses of all actions: in each round one of a few outcomes, independently.
 
     An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group
@@ -81,8 +81,6 @@ class StochasticLosses(checks.Checked):
         "probabilities": lambda *of: tuple(checks.array_in(0, 1, shape=1)(*of).tolist()),
         "bits": checks.boolean,
     }
-    # the least horizon
-    shortest = 1
 
     def __post_init__(self):
         super().__post_init__()
@@ -96,12 +94,10 @@ class StochasticLosses(checks.Checked):
 
     @property
     def law(self) -> tuple:
-        """Return what determines the distribution of the data and the streams, no name."""
         return "stochastic losses", self.outcomes, self.log_counts, self.probabilities, self.bits
 
     @property
     def sizes(self) -> tuple[int]:
-        """Return (K,), the size of an algorithm's memory."""
         return (int(self.counts.sum()),)
 
     @property
@@ -111,7 +107,6 @@ class StochasticLosses(checks.Checked):
 
     @cached_property
     def data(self) -> Losses:
-        """Return what kernels take."""
         outcomes, probabilities = np.array(self.outcomes), np.array(self.probabilities)
         return checks.lock(Losses(outcomes, probabilities, self.counts, self.bits))
 
@@ -139,10 +134,6 @@ class StochasticLosses(checks.Checked):
             )
         return np.exp(self.log_counts).round().astype(np.int64)
 
-    def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return (..., H) pseudo-regret of (..., H, G) plays in rounds 1..rounds[h]."""
-        return regret_of(played, rounds, self.gaps)
-
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
         """Return a (horizon, K) table of losses, groups in order; `rng`: seed or generator."""
         rng = np.random.default_rng(rng)
@@ -150,12 +141,8 @@ class StochasticLosses(checks.Checked):
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
 
-    def counted(
-        self, play: Callable, checkpoints: np.ndarray, rng: int | np.random.Generator
-    ) -> np.ndarray:
-        """Return (H, G) rounds with each group by the checkpoints, as `play` plays a table."""
-        actions = play(self.table(int(checkpoints[-1]), rng), rng)
-        plays = counts_of(actions, checkpoints, *self.sizes)
+    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
+        plays = super().counted(play, checkpoints, rng)
         return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)
 
 
@@ -215,6 +202,7 @@ def packing(actions: int, gap: float) -> StochasticLosses:
 @checks.arguments(
     brackets=checks.integer_in(1, 1000),
     per_bracket=checks.positive_int,
+    largest=checks.number_in(0, 0.95, "(]"),
     bernoulli=checks.boolean,
     log_per_bracket=checks.number_in(0, 1e6),
 )
@@ -245,7 +233,6 @@ def doubling(
     log_per_bracket : float, optional
         Natural logarithm of the number of actions with each gap.
     """
-    largest = checks.positive("largest", checks.number_in(0, 0.95)("largest", largest))
     if log_per_bracket is None:
         log_count, size = math.log(per_bracket), f"{per_bracket}"
     else:

@@ -12,11 +12,11 @@ import pandas as pd
 
 from privregret import estimates, instances, simulate
 from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit
-from privregret.bounds import asi2025 as bounds
 from privregret.core import store, streams
 from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
-from privregret.privacy import adversarial as privacy
+from privregret.studies import asi2025_privacy as privacy
+from privregret.studies.asi2025_lemma_11 import lemma_11_certified
 
 GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
@@ -213,7 +213,7 @@ def lemma_11_certificate(
     of `drops` (name -> round). A quarter of the runs, at least 10, is made there. The dict has
     pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed,
     regret_changed_se, on the second; regret_<name>, regret_<name>_se; and bound, rate, drop, pulls
-    of `bounds.asi2025.lemma_11_certified`, nan if it certifies nothing.
+    of `lemma_11_certified`, nan if it certifies nothing.
     """
     rounds = np.concatenate([np.arange(1, 65), np.geomspace(64, horizon, 400).round()])
     rounds = np.unique(rounds.astype(int))
@@ -221,7 +221,7 @@ def lemma_11_certificate(
         algorithm, lemma_11_pair(0)[0], horizon, runs, seed, points=rounds
     )
     regrets = plain.regret.to_numpy().reshape(runs, len(rounds))
-    found = bounds.lemma_11_certified(2 * regrets, rounds, epsilon)
+    found = lemma_11_certified(2 * regrets, rounds, epsilon)
 
     def on_second(name, drop):
         changed, few = lemma_11_pair(drop)[1], max(runs // 4, 10)

@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from privregret import exact, instances, simulate
+from privregret.bounds import companion as bounds
 from privregret.companion import (
     Game,
     MarginStop,
@@ -18,7 +19,6 @@ from privregret.companion import (
     VotesOrLeader,
     epoch_plan,
 )
-from privregret.companion import constants as bounds
 from privregret.companion.margin_stop import stopping_chances
 from privregret.core import store
 from privregret.core.algorithm import Algorithm

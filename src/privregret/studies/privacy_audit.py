@@ -6,11 +6,11 @@ follow; such an algorithm cannot be played.
 """
 
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
-from privregret.bandits.lazy_ucb import Lazy
 from privregret.core.algorithm import EPSILON_DP
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
 
+Lazy = AnytimeLazyUCB.Settings
 lazy, hybrid, elimination = (kind.steps.observe for kind in (AnytimeLazyUCB, HybridUCB, DPSE))
 epochs = FTNL.steps.choose
 

@@ -21,8 +21,9 @@ from privregret.companion import (
 )
 from privregret.core import store
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.privacy import adversarial as quadrature
-from privregret.privacy import audit, decisions, noisy_maxima, trace
+from privregret.privacy import adversarial as composition
+from privregret.privacy import audit, noisy_maxima, trace
+from privregret.studies import asi2025_privacy, hu2021_privacy
 from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
@@ -168,11 +169,6 @@ def second_epoch(algorithm: DPSE, seed: int) -> float:
 # Measure: exact losses ----------------------------------------------------------------------------
 
 
-def joined(numbers: Iterable[int]) -> str:
-    """Rewards or arms, one digit each, without spaces."""
-    return "".join(map(str, numbers))
-
-
 @store.kept
 def quick_losses(epsilon: float) -> dict[str, Found]:
     """Label -> what closed forms, quadrature and recursion give: quick at every epsilon."""
@@ -186,14 +182,14 @@ def quick_losses(epsilon: float) -> dict[str, Found]:
         elif np.isfinite(a.privacy.printed) and not isinstance(a, WEIGHTED):
             found[a.label] = _of_a_maximum(a)
     for a, more in ((HybridUCB(epsilon), 0), (HybridUCB(epsilon, "scaled"), 1)):
-        loss = decisions.hybrid_loss(epsilon, more)
+        loss = hu2021_privacy.hybrid_loss(epsilon, more)
         found[a.label] = loss, "2nd reward 0 to 1, eight pull times"
     for a in known["adversarial"]:
         base = a.bandit if isinstance(a, adversarial.ExpertsFromBandit) else a
         if isinstance(base, BatchedPrivate):
-            loss = quadrature.worst_batched_loss(base.base, base.scale, tau=base.tau)
+            loss = asi2025_privacy.worst_batched_loss(base.base, base.scale, tau=base.tau)
             found[a.label] = loss, "one round's losses, corners"
-    local = quadrature.worst_batched_loss(BOLD, 1 / epsilon)
+    local = asi2025_privacy.worst_batched_loss(BOLD, 1 / epsilon)
     return found | {"Local EXP4": (local, "an expert for each arm")}
 
 
@@ -237,7 +233,7 @@ def searched(algorithm, runs: int, seed: int) -> Found:
     found = audit.searched_loss(algorithm.play, neighbours(algorithm), runs, seed)
     if not found.actions:
         return found.value, "1st round: nothing seen"
-    arms = joined(j + 1 for j in found.actions)
+    arms = "".join(str(j + 1) for j in found.actions)
     return found.value, f"1st round; arms {arms} and {found.sequences - 1} more"
 
 
@@ -254,7 +250,7 @@ def score_delta(epsilon: float, delta: float, experts: int) -> list[float]:
     """Limits (low, high) of delta(epsilon) of the scores, with the noise for (epsilon, delta)."""
     shift, grid = score_shift(epsilon, delta, experts), 2000
     further = epsilon + experts * shift / grid
-    return [quadrature.composed_delta(e, shift, experts, grid) for e in (further, epsilon)]
+    return [composition.composed_delta(e, shift, experts, grid) for e in (further, epsilon)]
 
 
 @store.kept
@@ -263,6 +259,6 @@ def score_epsilon(epsilon: float, delta: float, experts: int) -> float:
     shift = score_shift(epsilon, delta, experts)
 
     def excess(e):
-        return quadrature.composed_delta(e, shift, experts, 200) - delta
+        return composition.composed_delta(e, shift, experts, 200) - delta
 
     return brentq(excess, 1e-6, experts, xtol=1e-4)

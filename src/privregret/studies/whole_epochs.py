@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.optimize import minimize, minimize_scalar
 
 from privregret import estimates, exact, instances
-from privregret.companion import whole_epochs as bounds
+from privregret.bounds import companion as bounds
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate

@@ -8,10 +8,10 @@ from scipy.optimize import differential_evolution
 from scipy.special import comb
 
 from privregret import exact, instances
-from privregret.bounds import wu2026 as bounds
 from privregret.core import store
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
+from privregret.studies import wu2026_proofs as proofs
 
 # Instances
 
@@ -29,7 +29,7 @@ def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
         groups = int(rng.integers(1, 6))
         a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
         log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
-        sums.append(float(bounds.lemma_3(a, log_counts)))
+        sums.append(float(proofs.lemma_3(a, log_counts)))
         rise = np.logaddexp.reduce(log_counts - a) / np.log(2)
         rises.append(float(rise / np.logaddexp.reduce(log_counts)))
     return max(sums), max(rises)
