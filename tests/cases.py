@@ -95,13 +95,45 @@ def bandit(algorithm, problem, rounds, runs=2500):
     """A case whose slow version has the name and the parameters of the algorithm."""
     values, kind = astuple(algorithm), type(algorithm)
     if kind in (DPKLUCB, DPIMED):
-        return Case(algorithm, batched(kind.rule, *values), problem, rounds, runs)
-    if kind in (KLUCB, IMED):
-        twin = azize2025.PerRound(kind is IMED)
+        play = batched(kind.rule, *values)
+    elif kind in PLAIN:
+        play = PLAIN[kind](*values)
+    elif kind in (KLUCB, IMED):
+        play = azize2025.PerRound(kind is IMED).play
     else:
         name = kind.__name__
-        twin = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values)
-    return Case(algorithm, twin.play, problem, rounds, runs)
+        play = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values).play
+    return Case(algorithm, play, problem, rounds, runs)
+
+
+def lazy_ucb(epsilon, **instead):
+    return lectures.plays("hu2021/4-bandit-setting", "lazy_ucb", instead, epsilon=epsilon)
+
+
+def hybrid_ucb(epsilon, tree="paper", **instead):
+    repair = {"paper": {}, "rootfree": {"root": False}, "scaled": {"more": 1}}[tree]
+    name = "hu2021/4-bandit-setting"
+    return lectures.plays(name, "hybrid_ucb", instead, epsilon=epsilon, **repair)
+
+
+def dp_se(epsilon, beta=None, **instead):
+    return lectures.plays("hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta)
+
+
+def lazy_dpts(epsilon):
+    """Hu and Hegde 2022: Anytime-Lazy-UCB whose index is a sample."""
+
+    def play(rewards, rng):
+        def index(mean, n, t, epsilon):
+            u = azize2025.clip(mean + 3 * math.log(t) / (epsilon * n))
+            return rng.beta(u * n + 1, (1 - u) * n + 1)
+
+        return lazy_ucb(epsilon, lazy_index=index)(rewards, rng)
+
+    return play
+
+
+PLAIN = {AnytimeLazyUCB: lazy_ucb, HybridUCB: hybrid_ucb, DPSE: dp_se, LazyDPTS: lazy_dpts}
 
 
 def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
@@ -199,7 +231,10 @@ EVERYWHERE = [
 ]
 ON_ONE = [
     (FTNL(0.02), epochs("laplace", 100.0)),
-    (FTNL(1.0, "laplace", "hu2021"), epochs("laplace", 1.0)),
+    (
+        FTNL(1.0, "laplace", "hu2021"),
+        lectures.plays("hu2021/5-full-information", "ftnl", scale=1.0),
+    ),
     (FTNL(30.0, "laplace", "wu2026"), epochs("laplace", 2 / 30)),
     (FTNL(0.02, "exponential", "wu2026"), epochs("exponential", 50.0)),
     (FTNL(30.0, "exponential", "wu2026", True), epochs("exponential", 1 / 30, resampled=True)),
@@ -383,15 +418,19 @@ def no_noise(scale, rng):
     return 0.0
 
 
+def tie_breaking(scale, rng):
+    return bandits.TINY * rng.random()
+
+
 RESAMPLED = FTNL(1e6, "gumbel", bernoulli_resampling=True)
 PRIVATE_EXPERTS = ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9))
 LOCAL = exp4("local_exp4", epsilon=INF, eta=0.1, gamma=0.05)
 # algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the
 # latter
 LIMITS = [
-    (AnytimeLazyUCB(1e6), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
+    (AnytimeLazyUCB(1e6), lazy_ucb(INF, laplace=tie_breaking), EQUAL, (20, 100, 500), 400),
     (HybridUCB(1e6), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
-    (DPSE(1e6, 0.9), bandits.DPSE(1e6, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
+    (DPSE(1e6, 0.9), dp_se(1e6, 0.9), CLOSE, (1200, 2000, 5000), 200),
     *(
         (kind(1e6), batched(kind.rule, 500.0, laplace=no_noise), EQUAL, (20, 100, 500), 400)
         for kind in (DPKLUCB, DPIMED)

@@ -106,14 +106,6 @@ class AdaPKLUCB:
         return actions
 
 
-class LazyDPTS(bandits.AnytimeLazyUCB):
-    """Hu and Hegde 2022, with arrays as in Anytime-Lazy-UCB."""
-
-    def index(self, mean, size, t, rng):
-        u = clip(mean + 3 * math.log(t) / (self.epsilon * size))
-        return rng.beta(u * size + 1, (1 - u) * size + 1)
-
-
 class PerRound(bandits.PerRound):
     """IMED or KL-UCB, without privacy."""
 
