@@ -117,7 +117,9 @@ def hybrid_ucb(epsilon, tree="paper", **instead):
 
 
 def dp_se(epsilon, beta=None, **instead):
-    return lectures.plays("hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta)
+    return lectures.plays(
+        "hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta
+    )
 
 
 def lazy_dpts(epsilon):
@@ -141,7 +143,9 @@ def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
     notebook = "azize2025/4-algorithms"
     index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
     given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
-    return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
+    return lectures.plays(
+        notebook, "in_batches", instead, index=index, epsilon=epsilon, **given
+    )
 
 
 SHORT = (20, 150, 1000)
