@@ -85,7 +85,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
     """The conversion: each choice of `base` is played for tau rounds, and costs a noisy average.
 
     The noise on the average is Lap(1 / (tau epsilon)). The base plays ceil(T / tau) rounds, which
-    is its horizon; a last partial batch has a choice, but no average. Twin:
+    is its horizon; a last partial batch has a choice, but no average. Plain version:
     `InBatches` of notebook asi2025/3.
 
     Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever
@@ -179,7 +179,8 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
 class LocallyPrivate(BatchedPrivate):
     """The older conversion: each loss that `base` observes has noise Lap(1 / epsilon).
 
-    Privacy: epsilon-DP in the local model, hence in the central one as well. Parameters and twin as
+    Privacy: epsilon-DP in the local model, hence in the central one as well. Parameters and plain
+    version as
     of `BatchedPrivate`, with tau = 1.
     """
 
@@ -219,7 +220,7 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
 
     In a batch one expert is followed; an arm is drawn in every round. Privacy: with
     `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts as public.
-    Twin: `follow_experts` of notebook asi2025/4.
+    Plain version: `follow_experts` of notebook asi2025/4.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ class AdaPKLUCB(PrivateBandit):
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
-    O(K) memory. Twin: tests/naive/azize2025.py, `AdaPKLUCB`.
+    O(K) memory.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ class DPSE(PrivateBandit):
 
     Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent
     Laplace noise of scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K)
-    memory. Twin: tests/naive/bandits.py, `DPSE`.
+    memory. Plain version: `dp_se` of notebook hu2021/6.
 
     Parameters
     ----------

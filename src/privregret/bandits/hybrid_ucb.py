@@ -117,8 +117,8 @@ class HybridUCB(BanditAlgorithm):
 
     Privacy, by composition: with `tree="paper"` the first leaf of a tree of depth r lies in r + 1
     released nodes although the noise is calibrated to r, so the guarantee is (1 + 1 / (2 r))
-    epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime, O(K log T) memory. Twin:
-    tests/naive/bandits.py, `HybridUCB`.
+    epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime, O(K log T) memory.
+    Plain version: `hybrid_ucb` of notebook hu2021/4.
 
     Parameters
     ----------

@@ -97,7 +97,6 @@ class IMED(BanditAlgorithm):
 
     The index is n kl(mean, largest mean) + ln n; ties are broken at random. No privacy. Anytime,
     O(K) memory. Rewards between 0 and 1 are allowed; the guarantee is for 0 and 1.
-    Twin: tests/naive/azize2025.py, `PerRound`.
     """
 
     id = "imed"

@@ -107,8 +107,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 class KLUCB(BanditAlgorithm):
     """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t in round t.
 
-    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed. Twin:
-    tests/naive/azize2025.py, `PerRound`.
+    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed.
     """
 
     id = "kl-ucb"

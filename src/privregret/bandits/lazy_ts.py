@@ -43,7 +43,7 @@ class LazyDPTS(BanditAlgorithm):
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
-    O(K) memory. Twin: tests/naive/azize2025.py, `LazyDPTS`.
+    O(K) memory.
     """
 
     epsilon: float

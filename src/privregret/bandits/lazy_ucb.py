@@ -136,7 +136,7 @@ class AnytimeLazyUCB(PrivateBandit):
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first
     pull of an arm is array 0, of one pull, with noise like the others (equation 3). Anytime, O(K)
-    memory. Twin: tests/naive/bandits.py, `AnytimeLazyUCB`.
+    memory. Plain version: `lazy_ucb` of notebook hu2021/4.
     """
 
     id = "lazy-ucb"

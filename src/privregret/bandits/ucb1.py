@@ -74,7 +74,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 class UCB1(BanditAlgorithm):
     """UCB1: index mean + sqrt(2 ln t / n) with t the number of rounds played.
 
-    Ties are random. No privacy. Anytime, O(K) memory. Twin: tests/naive/bandits.py, `UCB1`.
+    Ties are random. No privacy. Anytime, O(K) memory.
     """
 
     id = "ucb1"

@@ -48,7 +48,6 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     """The softmax of the losses of rounds 1..t-1, in round t.
 
     The inverse temperature is rate sqrt(ln K / t); an infinite rate gives the leader.
-    Twin: tests/naive/full_information.py, `hedge`.
     """
 
     rate: float
