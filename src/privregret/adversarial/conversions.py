@@ -179,9 +179,8 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
 class LocallyPrivate(BatchedPrivate):
     """The older conversion: each loss that `base` observes has noise Lap(1 / epsilon).
 
-    Privacy: epsilon-DP in the local model, hence in the central one as well. Parameters and plain
-    version as
-    of `BatchedPrivate`, with tau = 1.
+    Privacy: epsilon-DP in the local model, hence in the central one as well. Parameters and
+    plain version as of `BatchedPrivate`, with tau = 1.
     """
 
     tau: int = field(default=1, init=False)
