@@ -93,16 +93,61 @@ APART = BernoulliBandit("two arms apart", (0.7, 0.4))
 
 def bandit(algorithm, problem, rounds, runs=2500):
     """A case whose slow version has the name and the parameters of the algorithm."""
-    values, rule = astuple(algorithm), RULES.get(type(algorithm))
-    name = type(algorithm).__name__
-    if rule:
-        twin = (azize2025.Batched if values else azize2025.PerRound)(rule, *values)
+    values, kind = astuple(algorithm), type(algorithm)
+    if kind in (DPKLUCB, DPIMED):
+        play = batched(kind.rule, *values)
+    elif kind in PLAIN:
+        play = PLAIN[kind](*values)
+    elif kind in (KLUCB, IMED):
+        play = azize2025.PerRound(kind is IMED).play
     else:
-        twin = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values)
-    return Case(algorithm, twin.play, problem, rounds, runs)
+        name = kind.__name__
+        play = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values).play
+    return Case(algorithm, play, problem, rounds, runs)
 
 
-RULES = {DPKLUCB: "klucb", DPIMED: "imed", KLUCB: "klucb", IMED: "imed"}
+def lazy_ucb(epsilon, **instead):
+    return lectures.plays("hu2021/4-bandit-setting", "lazy_ucb", instead, epsilon=epsilon)
+
+
+def hybrid_ucb(epsilon, tree="paper", **instead):
+    repair = {"paper": {}, "rootfree": {"root": False}, "scaled": {"more": 1}}[tree]
+    name = "hu2021/4-bandit-setting"
+    return lectures.plays(name, "hybrid_ucb", instead, epsilon=epsilon, **repair)
+
+
+def dp_se(epsilon, beta=None, **instead):
+    return lectures.plays(
+        "hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta
+    )
+
+
+def lazy_dpts(epsilon):
+    """Hu and Hegde 2022: Anytime-Lazy-UCB whose index is a sample."""
+
+    def play(rewards, rng):
+        def index(mean, n, t, epsilon):
+            u = azize2025.clip(mean + 3 * math.log(t) / (epsilon * n))
+            return rng.beta(u * n + 1, (1 - u) * n + 1)
+
+        return lazy_ucb(epsilon, lazy_index=index)(rewards, rng)
+
+    return play
+
+
+PLAIN = {AnytimeLazyUCB: lazy_ucb, HybridUCB: hybrid_ucb, DPSE: dp_se, LazyDPTS: lazy_dpts}
+
+
+def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
+    """`play` of azize2025, Algorithm 1, with the rule of a class."""
+    notebook = "azize2025/4-algorithms"
+    index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
+    given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
+    return lectures.plays(
+        notebook, "in_batches", instead, index=index, epsilon=epsilon, **given
+    )
+
+
 SHORT = (20, 150, 1000)
 BANDITS = [
     bandit(AnytimeLazyUCB(0.05), THREE, (30, 300, 3000)),
@@ -190,7 +235,10 @@ EVERYWHERE = [
 ]
 ON_ONE = [
     (FTNL(0.02), epochs("laplace", 100.0)),
-    (FTNL(1.0, "laplace", "hu2021"), epochs("laplace", 1.0)),
+    (
+        FTNL(1.0, "laplace", "hu2021"),
+        lectures.plays("hu2021/5-full-information", "ftnl", scale=1.0),
+    ),
     (FTNL(30.0, "laplace", "wu2026"), epochs("laplace", 2 / 30)),
     (FTNL(0.02, "exponential", "wu2026"), epochs("exponential", 50.0)),
     (FTNL(30.0, "exponential", "wu2026", True), epochs("exponential", 1 / 30, resampled=True)),
@@ -370,9 +418,12 @@ FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[::-1]
 # What epsilon does
 
 
-class WithoutNoise(azize2025.Batched):
-    def noise(self, rng):
-        return 0.0
+def no_noise(scale, rng):
+    return 0.0
+
+
+def tie_breaking(scale, rng):
+    return bandits.TINY * rng.random()
 
 
 RESAMPLED = FTNL(1e6, "gumbel", bernoulli_resampling=True)
@@ -381,11 +432,13 @@ LOCAL = exp4("local_exp4", epsilon=INF, eta=0.1, gamma=0.05)
 # algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the
 # latter
 LIMITS = [
-    (AnytimeLazyUCB(1e6), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
+    (AnytimeLazyUCB(1e6), lazy_ucb(INF, laplace=tie_breaking), EQUAL, (20, 100, 500), 400),
     (HybridUCB(1e6), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
-    (DPSE(1e6, 0.9), bandits.DPSE(1e6, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
-    (DPKLUCB(1e6), WithoutNoise("klucb", 500.0).play, EQUAL, (20, 100, 500), 400),
-    (DPIMED(1e6), WithoutNoise("imed", 500.0).play, EQUAL, (20, 100, 500), 400),
+    (DPSE(1e6, 0.9), dp_se(1e6, 0.9), CLOSE, (1200, 2000, 5000), 200),
+    *(
+        (kind(1e6), batched(kind.rule, 500.0, laplace=no_noise), EQUAL, (20, 100, 500), 400)
+        for kind in (DPKLUCB, DPIMED)
+    ),
     *(
         (FTNL(1e6, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
         for noise in ("laplace", "exponential", "gumbel")

@@ -37,8 +37,9 @@ from privregret.core import checks, noise, streams
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
-from privregret.privacy import adversarial as privacy
-from privregret.privacy import trace
+from privregret.privacy import adversarial as composition
+from privregret.privacy import ledger
+from privregret.studies import asi2025_privacy as privacy
 from privregret.studies.asi2025 import (
     at_worst,
     htinf_choices,
@@ -137,7 +138,7 @@ def test_local_exp4_with_arms_for_experts_is_local_exp3():
 
 def test_batch_sizes():
     assert [batch_size(1 / n) for n in (1, 3, 10, 49, 23294, 10**6)] == [1, 3, 10, 49, 23294, 10**6]
-    assert [batch_size(e) for e in (2.0, 0.7, 0.3, 1e-100)] == [1, 2, 4, checks.LARGEST]
+    assert [batch_size(e) for e in (2.0, 0.7, 0.3, 1e-100)] == [1, 2, 4, checks.MAX_HORIZON]
 
 
 # base algorithms
@@ -160,21 +161,23 @@ def test_htinf_stays_on_the_simplex():
 
 @jit
 def _htinf_walk(steps, settings, rng):
-    choices, owns = np.zeros(8, htinf.ARM), np.zeros(1, htinf.OWN)
+    choices, states = np.zeros(8, htinf.ARM), np.zeros(1, htinf.STATE)
     worst, low, high, sigma = 0.0, 1.0, 0.0, settings.sigma
     for t in range(1, steps + 1):
-        arm = htinf._choose(choices, owns[0], settings, t, rng)
+        arm = htinf._choose(choices, states[0], settings, t, rng)
         total, raw, least = 0.0, 0.0, math.inf
         for i in range(8):
             least = min(least, choices[i]["estimate"])
         for i in range(8):
             p = choices[i]["p"]
             total += p
-            raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + owns[0]["w"]) ** -2
+            raw += (
+                (choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + states[0]["w"]
+            ) ** -2
             low, high = min(low, p), max(high, p)
         worst = max(worst, abs(total - 1), abs(raw - 1))
         y = (0.2 if arm == 0 else 0.8) + rng.laplace(0.0, 1.0)
-        htinf._observe(choices, owns[0], settings, t, arm, y, rng)
+        htinf._observe(choices, states[0], settings, t, arm, y, rng)
     return worst, low, high
 
 
@@ -286,18 +289,18 @@ class PlainEXP3(EXP3):
 
 
 @jit
-def commit_choose(arms, own, settings, t, rng):
+def commit_choose(arms, state, settings, t, rng):
     if t <= settings * len(arms):
         return (t - 1) % len(arms)
     if t == settings * len(arms) + 1:
         for j in range(len(arms)):
-            if arms[j]["total"] < arms[own["best"]]["total"]:
-                own["best"] = j
-    return own["best"]
+            if arms[j]["total"] < arms[state["best"]]["total"]:
+                state["best"] = j
+    return state["best"]
 
 
 @jit
-def commit_observe(arms, own, settings, t, j, y, rng):
+def commit_observe(arms, state, settings, t, j, y, rng):
     if t <= settings * len(arms):
         arms[j]["total"] += y
 
@@ -307,7 +310,7 @@ class Commit(AdversarialAlgorithm):
 
     id, label, source, privacy, real_losses = "commit", "commit", "a test", NOT_PRIVATE, True
     steps = Steps([("total", float)], [("best", np.int64)], commit_choose, commit_observe)
-    steps = steps._replace(arm=np.dtype(steps.arm), own=np.dtype(steps.own))
+    steps = steps._replace(arm=np.dtype(steps.arm), state=np.dtype(steps.state))
 
     def settings(self, horizon, arms):
         return 2 if horizon is None else max(2, horizon // (10 * arms))
@@ -391,10 +394,10 @@ def test_a_conversion_is_private_whatever_its_base(conversion, steps, plain):
     losses = np.random.default_rng(1).integers(2, size=(28, 3)).astype(float)
     for base in (steps, plain):
         algorithm = conversion(base)
-        run = trace.traced(algorithm, losses, 4)
+        run = ledger.traced(algorithm, losses, 4)
         advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
         assert list(run.actions) == algorithm.play(losses, *advice, 4).tolist()
-        cost = trace.costs(run).max()
+        cost = ledger.costs(run).max()
         assert cost == pytest.approx(algorithm.privacy.proved)
         assert algorithm.privacy.proved == (0.3 if conversion != ExpertsFromBandit else math.inf)
 
@@ -422,12 +425,12 @@ def test_a_base_with_other_steps_does_not_play_in_the_lanes_of_its_class():
 
 
 @jit
-def mute(arms, own, settings, t, j, y, rng):
+def mute(arms, state, settings, t, j, y, rng):
     pass
 
 
 @jit
-def misspelt(arms, own, settings, t, j, y, rng):
+def misspelt(arms, state, settings, t, j, y, rng):
     arms[j]["totl"] += y
 
 
@@ -601,7 +604,7 @@ def test_one_step_in_the_proof_of_lemma_11_fails_and_its_end_holds(epsilon, chan
     assert found["middle"].value < found["changed"].value <= found["plain_scaled"].value
 
 
-def test_exact_loss_and_divergence_of_exp3():
+def test_exact_loss_of_exp3():
     """Against play on a small table; and a pair that does not differ."""
     losses = table(6, 2)
     small = Adversary("small", np.arange(6), losses)
@@ -610,24 +613,24 @@ def test_exact_loss_and_divergence_of_exp3():
     exact = chances @ losses[np.arange(6), paths].sum(axis=1)
     paid = EXP3(0.5, 0.2).run(small, [6], np.random.default_rng(1), 20_000)[:, -1]
     assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)
-    same = privacy.exp3_divergence(small, small, 6, 0.5, 0.2)
-    assert same["loss"] == same["kl"] == same["tv"] == 0
+    assert privacy.exp3_loss(small, small, 6, 0.5, 0.2) == 0
     pair = instances.exp3_leakage_pair()
-    far = privacy.exp3_divergence(*pair, 8, 0.2, 0.1)
-    assert far["loss"] == pytest.approx(2.8386, abs=6e-5)
-    assert 0 < 2 * far["tv"] ** 2 <= far["kl"] < far["loss"]  # Pinsker
-    actions = np.array([int(arm) - 1 for arm in far["worst"]])
-    p, q = (privacy.exp3_path(adversary, actions, 0.2, 0.1) for adversary in pair)
-    assert abs(privacy.path_log_ratio(actions, p, q)[-1]) == pytest.approx(far["loss"])
+    loss = privacy.exp3_loss(*pair, 8, 0.2, 0.1)
+    assert loss == pytest.approx(2.8386, abs=6e-5)
+    ratios = []
+    for actions in (np.arange(2**8)[:, None] >> np.arange(8)) & 1:
+        p, q = (privacy.exp3_path(adversary, actions, 0.2, 0.1) for adversary in pair)
+        ratios.append(abs(privacy.path_log_ratio(actions, p, q)[-1]))
+    assert max(ratios) == pytest.approx(loss)
 
 
 def test_looks_and_the_constant_in_the_noise():
     """A learner that plays uniformly looks more than twice in four rounds with probability 5/16."""
     assert privacy.many_looks(EXP3(1e-12, 1.0), 5, (), 1.0, 4) == pytest.approx(5 / 16)
-    constant = privacy.noise_constant(1.0, 1e-6, 16)
+    constant = composition.noise_constant(1.0, 1e-6, 16)
     assert 0.5 < constant < 3
     shift = 1 / ((constant + 2e-3) * math.sqrt(16 * math.log(1e6)))
-    assert privacy.composed_delta(1.0, shift, 16, 200) <= 1e-6
+    assert composition.composed_delta(1.0, shift, 16, 200) <= 1e-6
 
 
 LANES = [
@@ -646,9 +649,9 @@ def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
     for problem in (instances.gap_adversary(4, 0.5), lemma_11_pair(100)[1]):
         checkpoints = np.array([7, 8, 300])
         played = algorithm.run(problem, checkpoints, 5, runs=runs)
-        settings = algorithm.settings(300, *problem.sizes)
+        settings = algorithm.settings(300, *problem.memory_sizes)
         for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
-            (alone,) = algorithm.lanes(problem.data, checkpoints, settings, (rng,), 1)
+            (alone,) = algorithm.lanes(problem.kernel_data, checkpoints, settings, (rng,), 1)
             assert one.tolist() == alone.tolist()
 
 

@@ -58,7 +58,6 @@ at_most = 10
 macro = "demo{macro}"
 """
 BOUNDS = "from privregret.bounds import hu2021"
-MEASURED = 'from privregret.core.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
 FRESH = "up to date"
 
 
@@ -124,10 +123,7 @@ def settled(project):
 
 
 def test_only_what_changed_runs_again_and_the_reason_is_named(project):
-    measured = project.root / "benchmarks/measured.csv"
-    measured.parent.mkdir()
-    measured.write_text("x\n1\n")
-    one, two = write(project, "one", BOUNDS), write(project, "two", MEASURED)
+    one, two = write(project, "one", BOUNDS), write(project, "two")
     lines = ran(project, "-j", "2")
     assert len(lines) == 3 and all("1 reproduced" in line for line in lines[1:])
     stamp = json.loads((project.root / "build/stamps/demo/one.json").read_text())
@@ -141,11 +137,9 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
     saved.cells.insert(0, nbformat.v4.new_markdown_cell("# Reworded"))
     nbformat.write(saved, one)
     source = project.root / "src/privregret/bounds/hu2021.py"
-    edit(measured, "1", "2")
-    assert stale(project) == {"demo/two": "benchmarks/measured.csv changed"}
+    assert stale(project) == {}
     edit(two.with_suffix(".toml"), "A line.", "The line.")
     source.write_text(source.read_text() + "EDITED = 1\n")
-    edit(measured, "2", "1")
     found = stale(project)
     named(found["demo/one"], "src/privregret (engine)")
     named(found["demo/two"], "notebooks/demo/two.toml")

@@ -12,7 +12,9 @@ from scipy.stats import binom
 from privregret import exact, instances
 from privregret.bounds import asi2025, cesari2026, hu2021, wu2026
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
+from privregret.studies import cesari2026_proofs as proofs
 from privregret.studies import wu2026 as study
+from privregret.studies import wu2026_proofs as steps
 from privregret.studies.cesari2026 import scaled_gaps
 
 FOREVER = 2**45
@@ -179,7 +181,7 @@ def test_lemma_5_and_its_parts():
         gap = relative * eta
         pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
         mask = pair.gaps > 4 * eta * (1 + 1e-12)
-        small, large = (exact.prefix_sum(pair, "gumbel", 1 / eta, m)[0] for m in (~mask, mask))
+        small, large = (proofs.prefix_sum(pair, 1 / eta, m)[0] for m in (~mask, mask))
         assert small + large <= cesari2026.lemma_5(log_k, gap, eta)
         worst_small = max(worst_small, small / (log_k / gap))
         worst_large = max(worst_large, large / (log_k / eta))
@@ -216,24 +218,24 @@ def test_lemmas_2_and_3_of_wu2026():
     top = 0.0
     for _ in range(200):
         a = np.concatenate([[0.0], rng.exponential(1.0, 6) * 2.0 ** rng.integers(-3, 5)])
-        at = wu2026.lemma_2(a, np.zeros(7), 0.7 + 1e-30j)
+        at = steps.lemma_2(a, np.zeros(7), 0.7 + 1e-30j)
         assert at.imag / 1e-30 <= math.log(2) * at.real + 1e-12  # the derivative
-        top = max(top, wu2026.lemma_3(a, np.zeros(7)))
+        top = max(top, steps.lemma_3(a, np.zeros(7)))
     assert 1 < top <= 2
 
 
 def test_remark_4_needs_ever_larger_constants():
     expected = {(9, 2048): 3.2e4, (16, 512): 9.4e4, (32, 256): 5.3e3}
     for (c2, rounds), value in expected.items():
-        limit = wu2026.remark_4_limit(rounds, 0.11, 0.1, 2.0, c2)
+        limit = steps.remark_4_limit(rounds, 0.11, 0.1, 2.0, c2)
         assert math.exp(limit) == pytest.approx(value, rel=0.02)
-        assert wu2026.remark_4(2000.0, rounds, 0.11, 0.1, 2.0, c2) == pytest.approx(limit, abs=1e-6)
+        assert steps.remark_4(2000.0, rounds, 0.11, 0.1, 2.0, c2) == pytest.approx(limit, abs=1e-6)
     # the finite value is the exact selection probability over the conjectured bound
     instance = instances.bernoulli_losses((0.0, 0.11, 1.0), log_counts=(0.0, 0.0, 12.0))
     p = exact.selection_probabilities(instance, 256, "gumbel", 20.0).log_action[1]
     hot = 4 * 0.1 / 16 * 256
     weights = np.array([0.0, -hot * 0.11, 12.0 - hot])
-    assert wu2026.remark_4(12.0, 256, 0.11, 0.1, 2.0, 16) == pytest.approx(
+    assert steps.remark_4(12.0, 256, 0.11, 0.1, 2.0, 16) == pytest.approx(
         p - (weights[1] - np.logaddexp.reduce(weights)), abs=1e-9
     )
 
@@ -272,6 +274,19 @@ def test_best_arms_and_no_rounds():
     sharp = wu2026.theorem_3_sharp(5.0, 0.1, [0, 1, 100])
     each = wu2026.theorem_3_rounds(5.0, 0.1, np.arange(1, 101))
     np.testing.assert_allclose(sharp, [0, each[0], each.sum()])
+
+
+def test_theorem_10_needs_its_condition_on_the_gap():
+    """At gap 1 and epsilon = 10 ln K regret / ln K falls with K; at gap 1/2 it does not."""
+
+    def over_log(log_k, means):
+        others = log_k + math.log1p(-math.exp(-log_k))
+        instance = instances.bernoulli_losses(means, log_counts=(0.0, others))
+        return regret(FTNL(10 * log_k), instance, 2**50) / log_k
+
+    small, large = math.log(10), 300.0
+    assert over_log(large, (0.0, 1.0)) < 0.01 * over_log(small, (0.0, 1.0))
+    assert over_log(large, (0.0, 0.5)) > 0.5 * over_log(small, (0.0, 0.5))
 
 
 # steps of hu2021's proofs
@@ -457,9 +472,9 @@ def test_drift_of_the_potential():
             weight = np.prod(np.where(bits, means, 1 - means))
             expected += weight * np.logaddexp.reduce(-eta * (state + np.array(bits) - bits[0]))
         paid = eta * np.exp(-eta * state[1:] - now) @ (means[1:] - means[0])
-        found = cesari2026.drift(eta, means, state) * paid
+        found = proofs.drift(eta, means, state) * paid
         assert found == pytest.approx(now - expected, abs=1e-12)
-    assert cesari2026.drift(0.1, np.array([0.1, 0.6]), np.array([0.0, 1e4])) == math.inf  # V is 0
+    assert proofs.drift(0.1, np.array([0.1, 0.6]), np.array([0.0, 1e4])) == math.inf  # V is 0
 
 
 def test_potential_of_actions_that_share_a_bit():
@@ -471,7 +486,7 @@ def test_potential_of_actions_that_share_a_bit():
         rest = 20 * math.exp(-eta * (sum(bad) - sum(best)))
         log_z += weight * math.log(1 + rest)
         v += weight * gap * rest / (1 + rest)
-    assert cesari2026.potential(log_bad, rounds, gap, eta) == pytest.approx((log_z, v), rel=1e-12)
+    assert proofs.potential(log_bad, rounds, gap, eta) == pytest.approx((log_z, v), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["antithetic", "comonotone"])

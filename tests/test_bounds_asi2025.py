@@ -9,7 +9,9 @@ import pytest
 from privregret import instances, simulate
 from privregret.adversarial import HTINF, tuning
 from privregret.bounds import asi2025
-from privregret.privacy.adversarial import composed_delta, exp3_log_probabilities
+from privregret.privacy.adversarial import composed_delta, laplace_delta
+from privregret.studies.asi2025_lemma_11 import lemma_11_certified
+from privregret.studies.asi2025_privacy import exp3_log_probabilities
 
 
 def test_the_corrected_constant_of_lemma_25_covers_the_terms_of_its_proof():
@@ -51,7 +53,7 @@ def test_lemma_23_holds_over_all_paths_of_ten_rounds(eta, gamma):
 @pytest.mark.parametrize("shift, count", [(0.1, 20), (0.3, 100), (2.0, 3)])
 def test_delta_of_laplace_noise_is_above_the_exact_one(shift, count):
     found = composed_delta(1.0, shift, count)
-    assert found <= asi2025.laplace_delta(1.0, shift, count) <= 10 * found
+    assert found <= laplace_delta(1.0, shift, count) <= 10 * found
 
 
 def test_lemma_11_forms():
@@ -80,7 +82,7 @@ def test_lemma_11_certificate_finds_what_is_there():
     """Pulls with probability 0.05 in each round meet both conditions from the start."""
     rng, horizon, runs = np.random.default_rng(1), 4000, 1000
     pulls = (rng.random((runs, horizon)) < 0.05).cumsum(axis=1)
-    found = asi2025.lemma_11_certified(pulls, np.arange(1, horizon + 1), 0.1)
+    found = lemma_11_certified(pulls, np.arange(1, horizon + 1), 0.1)
     assert found["drop"] == 0
     assert 0.045 < found["rate"] * 2 ** round(math.log2(0.05 / found["rate"])) < 0.05
     assert found["bound"] == asi2025.lemma_11(horizon, 0.1, found["rate"], 0, found["pulls"])
@@ -94,11 +96,11 @@ def test_lemma_11_certificate_is_not_given_for_nothing():
     ln 2, and too few runs."""
     rounds = np.arange(1, 4001)
     early, even = np.minimum(rounds, 2000) // 10, rounds // 20
-    assert asi2025.lemma_11_certified(np.tile(early, (200, 1)), rounds, 0.1) is None
-    assert asi2025.lemma_11_certified(np.tile(even, (200, 1)), rounds, 0.7) is None
-    assert asi2025.lemma_11_certified(np.tile(even, (40, 1)), rounds, 0.1) is not None
+    assert lemma_11_certified(np.tile(early, (200, 1)), rounds, 0.1) is None
+    assert lemma_11_certified(np.tile(even, (200, 1)), rounds, 0.7) is None
+    assert lemma_11_certified(np.tile(even, (40, 1)), rounds, 0.1) is not None
     with pytest.raises(ValueError, match="pulls"):
-        asi2025.lemma_11_certified(np.tile(even, (4, 1)), rounds, 0.1)
+        lemma_11_certified(np.tile(even, (4, 1)), rounds, 0.1)
 
 
 def test_no_bound_that_table_2_names_is_worse_by_a_higher_power_than_the_twelfth():

@@ -10,6 +10,7 @@ from conftest import refused
 from scipy import stats
 
 from privregret import exact, instances, simulate
+from privregret.bounds import companion as bounds
 from privregret.companion import (
     Game,
     MarginStop,
@@ -20,7 +21,6 @@ from privregret.companion import (
     margin_stop,
     minimax,
 )
-from privregret.companion import constants as bounds
 from privregret.full_information import FTNL
 from privregret.studies import constants as study
 from privregret.studies.minimax import fixed_value

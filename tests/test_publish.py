@@ -311,6 +311,14 @@ def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
     assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
 
 
+def test_a_key_is_of_a_figure_or_of_a_table(root):
+    draw()
+    said("table", "figure-01", caption=f"{HU}.")
+    refused(lambda: publish.table(DATA, "figure-01"), "hu2021/figure-01", error=ValueError)
+    assert record.read(root)["outputs"]["hu2021/figure-01"]["kind"] == "figure"
+    draw()  # a cell may run again
+
+
 def test_a_finding_names_its_figure_and_becomes_a_macro(root):
     draw()
     assert find().figure == ""

@@ -25,7 +25,7 @@ def curves(algorithms, **given):
 
 def by_hand(algorithm, seen, rewards):
     """Rows (run, t, regret) of five runs."""
-    rows, key = [], identity.key("table", algorithm, seen)
+    rows, key = [], identity.digest("table", algorithm, seen)
     for run in range(5):
         actions = algorithm.play(seen, streams.generator(key, 7, run))
         for t in (10, 100, 300):
@@ -145,10 +145,20 @@ def test_hints_help(tmp_path):
     refused(lambda: tables.read(tmp_path), str(tmp_path), "folder")
     log = pd.DataFrame({"arm": [0, 1, 1], "reward": [0, 1, 0]})
     refused(lambda: curves(UCB1(), rewards=log, points=1), "rewards", "'arm'")
+    for chosen, seen in (("treatment", "outcome"), ("Policy id", "score"), ("option", "won_value")):
+        log.set_axis([chosen, seen], axis=1).to_csv(path, index=False)
+        refused(lambda: tables.read(path), "log", repr(chosen))
 
 
 @pytest.mark.parametrize(
-    "names", [("arm_1", "arm_2"), ("a", "loss_leader", "c"), ("reward A", "reward B")]
+    "names",
+    [
+        ("arm_1", "arm_2"),
+        ("a", "loss_leader", "c"),
+        ("reward A", "reward B"),
+        ("control", "treatment"),
+        ("best value", "cheapest"),
+    ],
 )
 def test_names_of_arms_are_no_log(tmp_path, names):
     bits = pd.DataFrame(np.eye(3)[:, : len(names)] > 0, columns=list(names))

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp
 
 from privregret import exact, instances
-from privregret.companion import whole_epochs as bounds
+from privregret.bounds import companion as bounds
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.privacy.noisy_maxima import epoch_loss
 from privregret.studies import whole_epochs as study

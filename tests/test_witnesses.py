@@ -19,7 +19,10 @@ from privregret.core import noise
 from privregret.exact import selection_from_sums
 from privregret.full_information import FTNL
 from privregret.instances import Adversary
-from privregret.privacy import adversarial, enumeration, noisy_maxima
+from privregret.privacy import noisy_maxima
+from privregret.privacy.adversarial import composed_delta
+from privregret.studies import asi2025_privacy as adversarial
+from privregret.studies import azize2025_privacy as enumeration
 from privregret.studies import hu2021
 
 pytestmark = pytest.mark.xdist_group("witnesses")
@@ -234,7 +237,7 @@ def test_deltas_of_policies(pld):
 
 def test_delta_of_many_laplace_releases(pld):
     """Ours is an upper bound, and so is theirs; theirs from below is a lower one."""
-    ours = [adversarial.composed_delta(1.0, 0.1, 50, grid) for grid in (2000, 20_000)]
+    ours = [composed_delta(1.0, 0.1, 50, grid) for grid in (2000, 20_000)]
     above, below = (
         pld.from_laplace_mechanism(10.0, pessimistic_estimate=up, use_connect_dots=up)
         .self_compose(50)

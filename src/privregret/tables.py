@@ -20,9 +20,13 @@ from privregret.instances import ExpertProblem
 from privregret.instances.problem import actions_of
 
 FORM = "a table has the arms' names in line 1, then a line per round with a number for every arm"
-# words in the names of a log's columns
-CHOICES = {"arm", "action", "variant", "choice", "chosen", "item", "played", "pulled", "selected"}
+# words in the names of a log's columns: one of the first two is enough, of the others one of each
+CHOICES = {"arm", "action", "choice", "chosen", "item", "played", "pulled", "selected"}
 OUTCOMES = {"reward", "loss", "cost", "payoff", "click", "clicked", "converted", "conversion"}
+CHOOSING = """bandit bucket campaign condition decision exposed group intervention option policy
+    treated treatment variant""".split()
+RESULTS = """bought ctr outcome payout profit purchase purchased response result revenue score
+    success utility value win""".split()
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -92,10 +96,12 @@ def _check_names(shown, names):
 def _refuse_log(shown, names):
     """Raise a ValueError if columns seem to be choices and their outcomes, not arms."""
     words = [{*map(str.lower, re.findall("[A-Z]?[a-z]+|[A-Z]+", str(name)))} for name in names]
-    told = {str(n): w & (CHOICES | OUTCOMES) for n, w in zip(names, words, strict=True)}
+    kinds = CHOICES.union(CHOOSING), OUTCOMES.union(RESULTS)
+    both = all(any(w & kind for w in words) for kind in kinds)
+    known = set.union(*kinds) if both else CHOICES | OUTCOMES
+    told = {str(n): w & known for n, w in zip(names, words, strict=True)}
     # names such as arm_1, arm_2 have such a word in common
     if any(told.values()) and not set.intersection(*told.values()):
-        both = all(any(w & kind for w in words) for kind in (CHOICES, OUTCOMES))
         if len(told) == 2 or both or any(n.strip().lower() in w for n, w in told.items()):
             name = checks.shown(next(n for n, w in told.items() if w))
             raise ValueError(f"{shown} looks like a log, with a column {name}: {FORM}")
@@ -108,8 +114,8 @@ def _real(field):
         return np.nan
 
 
-@checks.arguments(
-    runs=checks.integer_in(1, checks.RUNS),
+@checks.validate(
+    runs=checks.integer_in(1, checks.MAX_RUNS),
     seed=checks.nonnegative_int,
     name=checks.text,
     workers=simulate.workers_rule,
@@ -148,7 +154,7 @@ def regret_curves(
         raise TypeError("pass the table as either rewards or losses")
     algorithms = simulate.algorithms_of(algorithms)
     for algorithm in algorithms:
-        if issubclass(algorithm.plays, ExpertProblem):
+        if issubclass(algorithm.problem_type, ExpertProblem):
             raise TypeError(f"{algorithm.label} needs expert advice, which a table lacks: use play")
     short = not any(isinstance(a, BanditAlgorithm) for a in algorithms)
     given = "rewards" if losses is None else "losses"
@@ -163,10 +169,10 @@ def regret_curves(
     for algorithm in algorithms:
         same = isinstance(algorithm, BanditAlgorithm) == (losses is None)
         seen = table if same else checks.lock(1 - table)
-        key = identity.key("table", algorithm, seen)
+        key = identity.digest("table", algorithm, seen)
         tasks += [(algorithm, seen, key, seed, run) for run in range(runs)]
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
-    played = progress(simulate.shared(_actions, tasks, workers), len(tasks))
+    played = progress(simulate.map_tasks(_actions, tasks, workers), len(tasks))
     found = [
         best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
         for actions in played

@@ -9,7 +9,8 @@ from planted.asi2025 import uniform
 from privregret.adversarial import EXP3, FTPL, BatchedPrivate, SparseSwitch
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import Adversary
-from privregret.privacy import adversarial as privacy
+from privregret.studies import asi2025 as study
+from privregret.studies import asi2025_privacy as privacy
 
 
 def tiny_bound(monkeypatch):
@@ -18,13 +19,15 @@ def tiny_bound(monkeypatch):
 
 
 def repaired_after_all(monkeypatch):
-    """FTPL plays as with its resampling repaired, whatever it is asked for."""
-    real = FTPL.settings
+    """In batches FTPL plays as with its resampling repaired, whatever it is asked for."""
+    real = BatchedPrivate.settings
 
     def settings(self, *sizes):
-        return real(replace(self, resampling="corrected"), *sizes)
+        if isinstance(self.base, FTPL):
+            self = replace(self, base=replace(self.base, resampling="corrected"))
+        return real(self, *sizes)
 
-    monkeypatch.setattr(FTPL, "settings", settings)
+    monkeypatch.setattr(BatchedPrivate, "settings", settings)
 
 
 def no_loss(monkeypatch):
@@ -36,7 +39,7 @@ def no_loss(monkeypatch):
 
     monkeypatch.setattr(SparseSwitch, "prepared", plays(knows_all))
     monkeypatch.setattr(
-        bounds,
+        study,
         "lemma_11_certified",
         lambda *args: {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1},
     )

@@ -1,13 +1,15 @@
 """Faults that the verdicts on azize2025 must notice."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from planted import Plant
+from planted import Plant, as_if
 from planted.azize2025_experiments import uniform
 from privregret import divergence, rare
-from privregret.bandits import dp_klucb
+from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.bounds import azize2025 as bounds
-from privregret.privacy import enumeration
+from privregret.studies import azize2025_privacy as enumeration
 
 
 def scaled(module, name, factor):
@@ -23,15 +25,11 @@ def replaced(module, name, wrong):
 
 
 def hardly_private(monkeypatch):
-    right = dp_klucb.GeometricBatches.settings
-
-    def settings(self, horizon, arms):
-        return right(self, horizon, arms)._replace(epsilon=100.0)
-
     def plain(algorithm, problem, rounds, runs, rng):
         return algorithm.run(problem, rounds, rng, runs) @ problem.gaps, np.ones(runs)
 
-    monkeypatch.setattr(dp_klucb.GeometricBatches, "settings", settings)
+    change = as_if(GeometricBatches, lambda learner: replace(learner, epsilon=100.0))
+    monkeypatch.setattr(GeometricBatches, "prepared", change)
     # what is importance-sampled has the noise that the learner says
     monkeypatch.setattr(rare, "weighted", plain)
 

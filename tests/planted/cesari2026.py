@@ -7,6 +7,7 @@ from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
 from privregret.full_information import RandomPrefixSoftmax
 from privregret.privacy import noisy_maxima
+from privregret.studies import cesari2026_proofs
 
 ALGORITHM, PROOFS, LOGARITHM = (
     f"cesari2026/{n}" for n in ("4-algorithm", "5-proofs", "6-extra-logarithm")
@@ -30,6 +31,11 @@ def one_logarithm(patch):
     patch.setattr(
         wu2026, "by_rank", lambda counts, tail: right(counts, tail) / np.logaddexp.reduce(counts)
     )
+
+
+def smaller_bounds(patch):
+    scaled(bounds, 0.01, "lemma_5")(patch)
+    scaled(cesari2026_proofs, 0.01, "drift")(patch)
 
 
 def twice_the_temperature(patch):
@@ -61,7 +67,7 @@ PLANTS = [
     Plant(
         PROOFS,
         "bounds a hundredth of what they are",
-        scaled(bounds, 0.01, "lemma_5", "drift"),
+        smaller_bounds,
         ("lemma-5", "lemma-5-drift"),
     ),
     Plant(LOGARITHM, "noise with a second logarithm", second_logarithm, ("one-logarithm",)),

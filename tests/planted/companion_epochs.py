@@ -1,7 +1,7 @@
 """Faults for companion/whole-epochs: bounds that are too small, noise of the wrong scale."""
 
 from planted import Plant, other_noise, scaled
-from privregret.companion import whole_epochs
+from privregret.bounds import companion as whole_epochs
 from privregret.full_information import FTNL
 
 PLANTS = [

@@ -6,7 +6,7 @@ import privregret.instances
 from planted import Plant, as_if, plays, uniform_play
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.full_information import FTNL
-from privregret.privacy import decisions
+from privregret.studies import hu2021_privacy as decisions
 
 
 def uniform(cls):
@@ -23,10 +23,10 @@ def other_epsilon(cls, change):
 def plays_as(cls, other):
     """The learner plays as `other(learner)` does."""
 
-    def prepared(self, problem, checkpoints):
-        return other(self).prepared(problem, checkpoints)
+    def runner(self, problem, checkpoints):
+        return other(self).runner(problem, checkpoints)
 
-    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", prepared)
+    return lambda monkeypatch: monkeypatch.setattr(cls, "runner", runner)
 
 
 def hybrid_is_uniform_and_private(monkeypatch):

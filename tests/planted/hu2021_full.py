@@ -40,7 +40,6 @@ def uniform(monkeypatch):
         mean_gap = np.exp(np.array(instance.log_counts) - instance.log_actions) @ instance.gaps
         return regret.Regret(mean_gap * np.atleast_1d(horizons), np.zeros(np.size(horizons)))
 
-    monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: 1e12)
     monkeypatch.setattr(regret, "expected_regret", patched)
 
 

@@ -10,7 +10,7 @@ from privregret.bounds import wu2026 as bounds
 from privregret.exact import regret
 from privregret.full_information import FTNL
 from privregret.privacy import noisy_maxima
-from privregret.studies import wu2026
+from privregret.studies import wu2026, wu2026_proofs
 
 RESAMPLING, DETERMINISTIC = "wu2026/3-bernoulli-resampling", "wu2026/4-deterministic-setting"
 
@@ -69,10 +69,11 @@ def noise_scale(change):
 
 
 def wrong_constants(monkeypatch):
-    times(3, "lemma_3")(monkeypatch)
+    lemma_3 = wu2026_proofs.lemma_3
+    monkeypatch.setattr(wu2026_proofs, "lemma_3", lambda *args: 3 * lemma_3(*args))
     for name in ("remark_4", "remark_4_limit"):
-        real = getattr(bounds, name)
-        monkeypatch.setattr(bounds, name, lambda *args, real=real: min(real(*args), 2.0))
+        real = getattr(wu2026_proofs, name)
+        monkeypatch.setattr(wu2026_proofs, name, lambda *args, real=real: min(real(*args), 2.0))
     monkeypatch.setattr(bounds, "theorem_3", lambda log_k, epsilon, T: 1 / epsilon + 0 * T)
 
 

@@ -29,7 +29,7 @@ ARM = np.dtype([("estimate", float)])  # estimated sum of its losses so far
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Return the arm with the smallest estimate after Laplace noise on each."""
     best, leader = math.inf, 0
     for i in range(len(arms)):
@@ -40,7 +40,7 @@ def _choose(arms, own, settings, t, rng):
 
 
 @jit
-def _observe(arms, own, settings, t, j, y, rng):
+def _observe(arms, state, settings, t, j, y, rng):
     """Add y to the estimate, times the number of perturbations until the arm leads again."""
     again = resamples(arms, j, 1 / settings.eta, settings.cap, settings.resampling, rng)
     arms[j]["estimate"] += y * again
@@ -69,7 +69,7 @@ class FTPL(SeparateRuns, AdversarialAlgorithm):
     The leader is the argmin of estimated losses plus Lap(1 / eta) on each. Instead of 1 / P(I) the
     estimate uses the number of fresh perturbations until I leads again, at most `cap`. Privacy:
     none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. Mean O(K^2)
-    per step. Twin: `PlainFTPL` of notebook asi2025/E.
+    per step. Plain version: `PlainFTPL` of notebook asi2025/E.
 
     Parameters
     ----------

@@ -32,20 +32,22 @@ SWITCH = np.dtype(
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play the arm that is home, or look at the other."""
     if t == 1:
-        own["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
-    own["look"] = rng.random() < settings.rate
-    return 1 if own["look"] != own["switched"] else 0
+        state["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
+    state["look"] = rng.random() < settings.rate
+    return 1 if state["look"] != state["switched"] else 0
 
 
 @jit
-def _observe(arms, own, settings, t, i, loss, rng):
+def _observe(arms, state, settings, t, i, loss, rng):
     """Compare the number of small losses seen with the threshold, both with noise."""
-    if own["look"] and not own["switched"]:
-        own["count"] += loss < 0.5
-        own["switched"] = own["count"] + laplace(4 / settings.epsilon, rng) >= own["threshold"]
+    if state["look"] and not state["switched"]:
+        state["count"] += loss < 0.5
+        state["switched"] = (
+            state["count"] + laplace(4 / settings.epsilon, rng) >= state["threshold"]
+        )
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class SparseSwitch(AdversarialAlgorithm):
     In each round the algorithm looks at the second arm with probability `rate`. After each look the
     number of looks with loss below 1/2 is compared, by the sparse-vector technique, with (4 /
     epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each
-    comparison. Twin: `sparse_switch` of notebook asi2025/5.
+    comparison. Plain version: `sparse_switch` of notebook asi2025/5.
 
     Privacy: epsilon-DP. One round changes the count by at most 1, and until the switch, which
     happens at most once, actions do not depend on losses.
@@ -74,7 +76,7 @@ class SparseSwitch(AdversarialAlgorithm):
     label = "sparse switch"
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
     steps = Steps(NOTHING, SWITCH, _choose, _observe)
-    rules = {"epsilon": checks.positive, "rate": checks.number_in(checks.SMALLEST, 1)}
+    rules = {"epsilon": checks.positive, "rate": checks.number_in(checks.MIN_FRACTION, 1)}
     privacy = EPSILON_DP
 
     def settings(self, horizon: int | None, arms: int) -> Settings:

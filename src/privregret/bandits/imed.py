@@ -13,7 +13,7 @@ from privregret.divergence import kl
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then one with the smallest n kl(mean, largest mean) + ln n."""
     if t <= len(arms):
         return t - 1
@@ -97,7 +97,6 @@ class IMED(BanditAlgorithm):
 
     The index is n kl(mean, largest mean) + ln n; ties are broken at random. No privacy. Anytime,
     O(K) memory. Rewards between 0 and 1 are allowed; the guarantee is for 0 and 1.
-    Twin: tests/naive/azize2025.py, `PerRound`.
     """
 
     id = "imed"
@@ -105,4 +104,4 @@ class IMED(BanditAlgorithm):
     source = "Honda and Takemura 2015"
     privacy = NOT_PRIVATE
     steps = Steps(ARM, NOTHING, _choose, observe)
-    events = _pull_counts
+    fast_run = _pull_counts

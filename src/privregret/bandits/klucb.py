@@ -13,7 +13,7 @@ from privregret.divergence import kl, kl_inverse
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then one with the largest q such that n kl(mean, q) <= ln t."""
     if t <= len(arms):
         return t - 1
@@ -107,8 +107,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 class KLUCB(BanditAlgorithm):
     """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t in round t.
 
-    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed. Twin:
-    tests/naive/azize2025.py, `PerRound`.
+    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed.
     """
 
     id = "kl-ucb"
@@ -116,4 +115,4 @@ class KLUCB(BanditAlgorithm):
     source = "Garivier and Cappé 2011"
     privacy = NOT_PRIVATE
     steps = Steps(ARM, NOTHING, _choose, observe)
-    events = _pull_counts
+    fast_run = _pull_counts

@@ -13,7 +13,7 @@ BONUS = 3.0
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then the one with the largest draw from its posterior."""
     if t <= len(arms):
         return t - 1
@@ -43,7 +43,7 @@ class LazyDPTS(BanditAlgorithm):
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
-    O(K) memory. Twin: tests/naive/azize2025.py, `LazyDPTS`.
+    O(K) memory.
     """
 
     epsilon: float

@@ -12,7 +12,7 @@ from privregret.core.jit import jit
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then one with the largest index: mean + sqrt(2 ln(t - 1) / n)."""
     if t <= len(arms):
         return t - 1
@@ -74,7 +74,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 class UCB1(BanditAlgorithm):
     """UCB1: index mean + sqrt(2 ln t / n) with t the number of rounds played.
 
-    Ties are random. No privacy. Anytime, O(K) memory. Twin: tests/naive/bandits.py, `UCB1`.
+    Ties are random. No privacy. Anytime, O(K) memory.
     """
 
     id = "ucb1"
@@ -82,4 +82,4 @@ class UCB1(BanditAlgorithm):
     source = "Auer, Cesa-Bianchi and Fischer 2002"
     privacy = NOT_PRIVATE
     steps = Steps(ARM, NOTHING, _choose, observe)
-    events = _pull_counts
+    fast_run = _pull_counts

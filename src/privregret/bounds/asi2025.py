@@ -8,9 +8,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
-
-from privregret.core import store
 
 
 def corollary_2(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
@@ -180,10 +177,10 @@ def lemma_11(horizon: float, epsilon: float, rate: float, drop: float, pulls: fl
     meets the lemma's conditions; p is `pulls`.
     """
     alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
-    return max(rate * horizon / 4, alike * _window(pulls, rate) / 4 - drop / 2)
+    return max(rate * horizon / 4, alike * window_length(pulls, rate) / 4 - drop / 2)
 
 
-def _window(pulls, rate):
+def window_length(pulls, rate):
     """floor(pulls / rate), where 1 / 0.05 counts as 20."""
     return math.floor(pulls / rate * (1 + 1e-12))
 
@@ -196,81 +193,3 @@ def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -
     alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
     inside = pulls * horizon * alike / 16
     return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
-
-
-@store.kept
-def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) -> dict | None:
-    """Find the best bound of Lemma 11 whose two conditions samples certify.
-
-    Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and
-    drops on the grid of rounds are scanned for the best bound. The other half certify that one
-    choice, so scanning causes no bias. A condition counts if its probability is at least 1/2 by a
-    one-sided Clopper-Pearson limit, wrong with probability 0.05. The first half applies a stricter
-    limit, since the best choice of many is one that barely meets it.
-
-    (runs, H) `pulls` are those of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h]; a
-    window that ends between two of `rounds`, whose last is the horizon, is lengthened to the
-    second. Return bound, rate, drop and pulls, or None if no choice is certified; ValueError if so
-    few runs can certify nothing.
-    """
-    starts, level = np.concatenate([[0], rounds]), 0.05
-    choosing, testing = (
-        np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2])
-    )
-    # few runs can show no more
-    strict = min(level / 50, max(level / 10**5, 2.0 ** (-len(choosing) / 5)))
-    best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), strict))
-    if best is None:
-        return None
-    window = np.searchsorted(starts, best["drop"] + _window(best["pulls"], best["rate"]))
-    kept = testing[:, window] - testing[:, np.searchsorted(starts, best["drop"])] <= best["pulls"]
-    often = testing[:, -1] >= best["rate"] * starts[-1]
-    return best if min(kept.sum(), often.sum()) >= _enough(len(testing), level) else None
-
-
-def _enough(runs, level):
-    """Count the runs that must show an event to certify probability 1/2."""
-    enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
-    if enough is None:
-        raise ValueError(
-            f"pulls must be of more runs to certify anything at level {level:g}, got {2 * runs}"
-        )
-    return enough
-
-
-def _best_choice(before, starts, epsilon, enough):
-    """Find the best bound whose conditions `enough` runs show, from pulls before `starts`."""
-    runs, horizon = len(before), starts[-1]
-    # `enough` runs have at least this rate
-    highest = min(np.sort(before[:, -1])[runs - enough] / horizon, 0.5)
-    best = None
-    for rate in highest / 2.0 ** np.arange(7):
-        # no window is longer than T
-        for p in range(1, int(min(math.log(2) / epsilon, rate * (horizon + 1))) + 1):
-            window = _window(p, rate) if rate > 0 else math.inf
-            here = np.flatnonzero(
-                (starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon)
-            )
-            if len(here) == 0:
-                continue
-            ends = np.searchsorted(starts, starts[here] + window)
-            kept = ((before[:, ends] - before[:, here]) <= p).sum(axis=0) >= enough
-            for drop in map(int, starts[here[kept]]):
-                bound = float(lemma_11(horizon, epsilon, rate, drop, p))
-                if best is None or bound > best["bound"]:
-                    best = {"bound": bound, "rate": float(rate), "drop": drop, "pulls": p}
-    return best
-
-
-def laplace_delta(epsilon: float, shift: float, count: int) -> float:
-    """Bound delta(epsilon) of releasing numbers with Laplace noise.
-
-    Each of `count` numbers moves by `shift` noise scales. The bound uses their Renyi divergence.
-    Unlike the convolution in `privacy.adversarial.composed_delta` it is meaningful below 1e-12.
-    """
-    # order of the divergence less 1
-    less = np.geomspace(1e-2, 1e4, 2000)
-    more, both = less + 1, 2 * less + 1
-    moment = np.logaddexp(np.log(more / both) + less * shift, np.log(less / both) - more * shift)
-    conversion = less * np.log(less) - more * np.log(more)
-    return math.exp(min(0.0, np.min(count * moment - less * epsilon + conversion)))

@@ -1,4 +1,4 @@
-"""What is ours: learners with the best constants, their theorems, minimax regret of small games"""
+"""What is ours: learners with the best constants, and the minimax regret of small games."""
 
 from privregret.companion.games import Game, minimax
 from privregret.companion.margin_stop import MarginStop

@@ -1,4 +1,4 @@
-"""Losses that are the same in every round, on which our learners have exact regret"""
+"""Describe losses that are the same in every round, on which our learners have exact regret."""
 
 import math
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import log_expit
 
 from privregret.exact.selection import differences
-from privregret.exact.sums import probabilities_from_sums
+from privregret.exact.sums import selection_from_sums
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.instances import StochasticLosses
 
@@ -56,7 +56,7 @@ class Fixed(NamedTuple):
     def led(self, rounds: np.ndarray, scale: float) -> np.ndarray:
         """Return the mean gap of the Gumbel leader of epochs with these numbers of rounds."""
         sums = np.multiply.outer(np.asarray(rounds, float), self.gaps)
-        return probabilities_from_sums(sums, self.log_counts, "gumbel", scale) @ self.gaps
+        return selection_from_sums(sums, self.log_counts, "gumbel", scale) @ self.gaps
 
     def wrong(self, log_weight: np.ndarray) -> np.ndarray:
         """Return the mean gap if the best action has weight e^log_weight, each other one 1."""

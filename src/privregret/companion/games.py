@@ -1,4 +1,4 @@
-"""The minimax regret of private learners over a few rounds, by linear programming
+"""Compute the minimax regret of private learners over a few rounds by linear programming.
 
 A learner is a plan in sequence form: x_t(h, a) is the probability of the actions of the history h
 and of a after them, if the losses seen are those of h. Such x are the feasible set of a linear
@@ -40,8 +40,8 @@ class Certificate(NamedTuple):
     pairs : (sequences, T-1, seen-1) array
         Multipliers, at least 0, of w(s) <= e^epsilon w(s'), where in round t of s' the observation
         is d+1 further on.
-    tables : (R^(T-1), T-1, R-1) array
-        With delta > 0: multipliers of the pairs of neighbouring tables; else of size 0.
+    tables : (R^(T-1), T-1) array
+        With delta > 0: multipliers of the pairs of opposed tables; else of size 0.
     """
 
     adversary: np.ndarray
@@ -77,7 +77,7 @@ class Minimax:
 
 
 @dataclass(frozen=True)
-class Game(checks.Checked):
+class Game(checks.Validated):
     """T rounds against tables of 0/1 losses that are fixed in advance.
 
     Restricting losses to 0/1 loses no generality: a learner that replaces each loss in [0, 1] by a
@@ -180,29 +180,20 @@ class Game(checks.Checked):
         places = self.actions * (self.actions * self.seen) ** np.arange(self.rounds - 1)[::-1]
         return _changed(np.arange(self.sequences), places, self.seen)
 
-    def neighbouring_tables(self) -> np.ndarray:
-        """Return the (R^(T-1), T-1, R-1) tables that differ in one row."""
-        places = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
-        return _changed(np.arange(len(self.rows) ** (self.rounds - 1)), places, len(self.rows))
+    def opposed_tables(self) -> np.ndarray:
+        """Return for two actions the (R^(T-1), T-1) tables in which both losses of a row change.
 
-    @cached_property
-    def opposed(self) -> np.ndarray:
-        """Return which neighbouring tables matter: for a bandit, if all of a row changes."""
-        if self.feedback == "full":
-            return np.ones(self.neighbouring_tables().shape, bool)
-        place = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
-        digits = np.arange(len(self.rows) ** (self.rounds - 1))[:, None] // place % len(self.rows)
-        other = (digits[:, :, None] + np.arange(1, len(self.rows))) % len(self.rows)
-        return digits[:, :, None] + other == len(self.rows) - 1
+        No other neighbours matter: a change of one loss of two shows in fewer sequences.
+        """
+        place, tables = len(self.rows) ** np.arange(self.rounds - 1)[::-1], len(self.histories[-1])
+        digits = np.arange(tables)[:, None] // place % len(self.rows)
+        return np.arange(tables)[:, None] + (len(self.rows) - 1 - 2 * digits) * place
 
     def paired(self) -> np.ndarray:
-        """Return places in `neighbours` flattened: sequences under opposed tables, (pairs, K^T)."""
-        first, t, d = np.nonzero(self.opposed)
+        """Return places in `neighbours`, flattened, of opposed tables: (pairs, K^T)."""
         codes = self.histories[-1][:, :, None] * self.actions + np.arange(self.actions)
-        codes = codes.reshape(len(self.opposed), -1)
-        here, there, t = codes[first], codes[self.neighbouring_tables()[first, t, d]], t[:, None]
-        which = (self.neighbours()[here, t] == there[:, :, None]).argmax(axis=2)
-        return (here * (self.rounds - 1) + t) * (self.seen - 1) + which
+        codes = codes.reshape(len(codes), 1, -1) * (self.rounds - 1)
+        return (codes + np.arange(self.rounds - 1)[:, None]).reshape(-1, codes.shape[2])
 
     # Value of a plan
 
@@ -238,10 +229,10 @@ class Game(checks.Checked):
         return float(np.where((plan > 0)[:, None, None], ratio, -np.inf).max())
 
     def delta(self, plan: np.ndarray, epsilon: float) -> float:
-        """Return the smallest delta for which a plan is (epsilon, delta)-DP."""
+        """Return the smallest delta for which a plan for two actions is (epsilon, delta)-DP."""
         law = np.asarray(plan, float).reshape(-1, self.actions)[self.histories[-1]]
         law = law.reshape(len(law), -1)
-        above = law[:, None, None] - math.exp(epsilon) * law[self.neighbouring_tables()]
+        above = law[:, None] - math.exp(epsilon) * law[self.opposed_tables()]
         return float(np.maximum(above, 0).sum(axis=-1).max())
 
     def policy(self, plan: np.ndarray) -> list:
@@ -293,9 +284,9 @@ class Game(checks.Checked):
         if math.isfinite(epsilon) and pairs.size:
             if delta > 0:
                 most = np.zeros(pairs.size)
-                np.add.at(most, self.paired(), tables[self.opposed][:, None])
+                np.add.at(most, self.paired(), tables.reshape(-1, 1))
                 pairs = np.minimum(pairs, most.reshape(pairs.shape))
-                constant -= delta * tables[self.opposed].sum()
+                constant -= delta * tables.sum()
             extra = pairs.sum(axis=(1, 2))
             np.add.at(extra, self.neighbours().ravel(), -math.exp(epsilon) * pairs.ravel())
             cost[-1] += extra.reshape(-1, self.actions)
@@ -321,8 +312,8 @@ class Game(checks.Checked):
         return (1 - fraction) * plan + fraction * uniform
 
 
-@checks.arguments(game=checks.instance_of(Game))
-@store.kept
+@checks.validate(game=checks.instance_of(Game))
+@store.cached
 def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     """Return the minimax regret of private learners, a best learner and a proof.
 
@@ -339,7 +330,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     epsilon : float
         At least 0; inf for no privacy.
     delta : float
-        In [0, 1).
+        In [0, 1); above 0 for two actions only.
 
     Raises
     ------
@@ -356,7 +347,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     """
     if not (isinstance(epsilon, float) and epsilon == math.inf):
         epsilon = checks.number_in(0, 700)("epsilon", epsilon)
-    delta = checks.number_in(0, 1 - 1e-9)("delta", delta)
+    delta = checks.number_in(0, 1 - 1e-9 if game.actions == 2 else 0)("delta", delta)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
     # one variable per orbit of sequences, ordered by level
     orbit, first, plans = ([], [], 0)
@@ -405,10 +396,9 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     # excess over e^epsilon times the other probability; its sum is at most delta
     if helpers:
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
-        here, t, d = np.nonzero(game.opposed)
-        there = game.neighbouring_tables()[here, t, d]
         renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
-        numbers = [new[here] * len(new) + new[there] for new in renamed]
+        there = game.opposed_tables()
+        numbers = [np.ravel(new[:, None] * len(new) + new[there]) for new in renamed]
         _, pair_classes, pair_sizes = _orbits(numbers)
         chosen = np.unique(pair_classes, return_index=True)[1]
         added = matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
@@ -436,30 +426,30 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     for names, _, moved in game.renamings:
         adversary[names[0], game.renamed(T - 1, moved)] += weights[leaves] / len(game.renamings)
     pairs = np.zeros((game.sequences, T - 1, seen - 1))
-    tables = np.zeros(game.opposed.shape if helpers else 0)
+    tables = np.zeros(0)
     if len(kept):
         weight = weights[leaves.stop : leaves.stop + len(kept)] / sizes
         pairs = weight[classes].reshape(pairs.shape)
     if helpers:
-        tables[game.opposed] = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes]
+        tables = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes].reshape(there.shape)
     plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
     certificate = Certificate(adversary, pairs, tables)
     return Minimax(float(found.fun), plan, certificate, game, epsilon, delta)
 
 
 def _changed(codes, places, base):
-    """Codes with the digit at each place raised by 1, ..., base - 1: (codes, places, base - 1)."""
+    """Return (codes, places, base - 1) codes with the digit at each place raised by 1, 2, ..."""
     digit = (codes[:, None] // places % base)[:, :, None]
     return codes[:, None, None] + ((digit + np.arange(1, base)) % base - digit) * places[:, None]
 
 
 def _orbits(numbers):
-    """Orbits of numbers under renamings, which map them to these: least members, classes, sizes."""
+    """Return least members, classes and sizes of the orbits of numbers under renamings."""
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
 
 
 def matrix(blocks: list, width: int) -> csr_array:
-    """Blocks of (rows, entries) columns with factors as a sparse matrix."""
+    """Return blocks of (rows, entries) columns with factors as a sparse matrix."""
     parts, height = [], 0
     for columns, factors in blocks:
         rows = height + np.arange(len(columns))[:, None]

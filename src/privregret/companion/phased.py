@@ -20,7 +20,7 @@ class PhasedFTNL(FTNL):
 
     Epoch i = 0, 1, ... has ceil(growth^(i + U)) rounds, with U uniform on [0, 1) and drawn once, or
     U = 0 without a random phase. U does not depend on the losses, so the privacy is that of FTNL.
-    Twin: tests/naive/full_information.py, `Phased`. Other parameters are those of `FTNL`.
+    Other parameters are those of `FTNL`.
 
     Parameters
     ----------

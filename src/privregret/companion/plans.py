@@ -1,16 +1,16 @@
-"""Learners as plans of a small game of two actions: exact distributions of all actions"""
+"""Turn learners into plans of a small game: exact distributions of all actions."""
 
 import numpy as np
 
 from privregret.companion.games import Game
 from privregret.companion.phased import epoch_lengths
 from privregret.core import checks, store
-from privregret.exact.sums import probabilities_from_sums
+from privregret.exact.sums import selection_from_sums
 from privregret.full_information import EpochAlgorithm
 
 
-@checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
-@store.kept
+@checks.validate(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
+@store.cached
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     """Return the plan (`Minimax`) of a learner that plays one action per epoch.
 
@@ -23,7 +23,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
 
 
 def _patterns(rounds, learner):
-    """Lengths of the epochs that start in the rounds, with their probabilities."""
+    """Return the lengths of the epochs that start in the rounds, with their probabilities."""
     if not learner.random_phase:
         return [(epoch_lengths(learner.growth, rounds), 1.0)]
     # phases at which a length changes
@@ -34,7 +34,7 @@ def _patterns(rounds, learner):
 
 
 def _epoch_policy(game, learner, epochs):
-    """The policy on epochs of these lengths."""
+    """Return the policy on epochs of these lengths."""
     starts, scale, policy = np.cumsum(epochs), float(learner.noise_scale(2)), []
     for t in range(game.rounds):
         steps = _steps(game, t)
@@ -48,20 +48,14 @@ def _epoch_policy(game, learner, epochs):
             losses = game.rows[steps[:, -length:, 1]]
             used = range(length // 2 + 1, length + 1) if length > 1 else [1]
             used = {"full": used[-1:], "half": used[:1], "random": used}[learner.prefix]
-            laws = [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used]
-            law = np.mean(laws, axis=0)
+            sums = np.stack([losses[:, :m].sum(axis=1) for m in used])
+            law = selection_from_sums(sums, np.zeros(2), learner.noise, scale).mean(axis=0)
         policy.append(law)
     return policy
 
 
-def _selected(sums, noise, scale):
-    """The (histories, 2) selection probabilities given each sum of losses."""
-    different, which = np.unique(sums, axis=0, return_inverse=True)
-    return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
-
-
 def _steps(game, rounds):
-    """The action and observation of each round in all histories, (histories, rounds, 2)."""
+    """Return the (histories, rounds, 2) actions and observations of all histories."""
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)

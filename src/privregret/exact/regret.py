@@ -1,4 +1,4 @@
-"""Expected regret, from the selection probabilities of all epochs or rounds"""
+"""Compute expected regret from the selection probabilities of all epochs or rounds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.polynomial import chebyshev
-from numpy.typing import ArrayLike
 
 from privregret.core import checks, identity, store
-from privregret.core.noise import CODES
 from privregret.exact.selection import (
     arrays,
     largest_probabilities,
@@ -66,8 +64,8 @@ def _horizons(name, value):
     return checks.checkpoints(1, 2**60)(name, value if np.iterable(value) else [value])
 
 
-@checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
-@store.kept
+@checks.validate(algorithms=_algorithms, problems=_problems, horizons=_horizons)
+@store.cached
 def regret_curves(
     algorithms: FullInformationAlgorithm | Sequence[FullInformationAlgorithm],
     problems: StochasticLosses | Sequence[StochasticLosses],
@@ -118,8 +116,8 @@ def expected_gap(
     return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
-@checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
-@store.kept
+@checks.validate(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
+@store.cached
 def expected_regret(
     algorithm: FullInformationAlgorithm,
     instance: StochasticLosses,
@@ -170,7 +168,7 @@ def expected_regret(
         if ends:
             gaps(np.concatenate([_nodes(*pair) for pair in ends]))
         for i, (first, last) in zip(some, ends, strict=True):
-            gap, gap_error = _sum_over(gaps, first, last, value[-1] / 4)
+            gap, gap_error = sum_over(gaps, first, last, value[-1] / 4)
             value += played[:, i] * (gap / (last - first + 1))
             error += played[:, i] * (gap_error / (last - first + 1))
         return Regret(value, error)
@@ -190,34 +188,8 @@ def expected_gaps(instance, rounds, noise, scales, gaps=None):
     return np.vecdot(group, gaps), error * gaps.sum()
 
 
-@checks.arguments(
-    instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15)
-)
-@store.kept
-def prefix_sum(
-    instance: StochasticLosses, noise: str, scale: float, groups: ArrayLike | None = None
-) -> tuple[float, float]:
-    """Return the sum of F_m over all m >= 1, and a bound on its error.
-
-    If `groups` (a mask) is given, only the part of F_m due to these groups counts.
-    """
-    gaps = instance.gaps * (1.0 if groups is None else np.asarray(groups, float))
-    total, error, first = 0.0, 0.0, 1
-
-    def terms(rounds):
-        return expected_gaps(instance, rounds, noise, scale, gaps)
-
-    while True:
-        bound = float(largest_gaps(instance, first, noise, scale))
-        # the bound falls exponentially
-        if bound * first < NEGLIGIBLE or first > 2**59:
-            return total, error + bound * first
-        part, part_error = _sum_over(terms, first, 2 * first - 1, total)
-        total, error, first = total + part, error + part_error, 2 * first
-
-
 def _every_round(algorithm, instance, start, end, so_far):
-    """Regret of rounds start..end of an algorithm that uses the whole past, and its error."""
+    """Return the regret of rounds start..end, if all earlier ones are used, and its error."""
     leaders = np.isinf(algorithm.inverse_temperature(start, instance.log_actions))
     noise = "none" if leaders else "gumbel"
 
@@ -232,10 +204,10 @@ def _every_round(algorithm, instance, start, end, so_far):
     bound = float(largest_gaps(instance, start - 1, noise, scales(end)))
     if bound * (end - start + 1) < NEGLIGIBLE:
         return 0.0, bound * (end - start + 1)
-    return _sum_over(gaps, start, end, so_far)
+    return sum_over(gaps, start, end, so_far)
 
 
-def _sum_over(function, first, last, size):
+def sum_over(function, first, last, size):
     """Return the sums of function([m, ...])[0] and of the errors [1] over first..last.
 
     The terms are at least 0. If they are few, all are computed; else the sum is that of
@@ -262,13 +234,13 @@ def _sum_over(function, first, last, size):
     off = abs(sums[0] - sums[1])
     if off <= PRECISION * max(size, abs(sums[0])):
         return max(sums[0], 0.0), off + errors.max() * (last - first + 1)
-    left = _sum_over(function, first, int(middle), size)
-    right = _sum_over(function, int(middle) + 1, last, max(size, left[0]))
+    left = sum_over(function, first, int(middle), size)
+    right = sum_over(function, int(middle) + 1, last, max(size, left[0]))
     return left[0] + right[0], left[1] + right[1]
 
 
 def _nodes(first, last):
-    """Where `_sum_over` evaluates its function first."""
+    """Return where `sum_over` evaluates its function first."""
     if last - first < 64:
         return np.arange(first, last + 1)
     middle, half = (first + last) / 2, (last - first) / 2
@@ -276,7 +248,7 @@ def _nodes(first, last):
 
 
 def _remembered(function):
-    """A function of an array of integers, with a memory of its values."""
+    """Return a function of an array of integers that remembers its values."""
     known = {}
 
     def remembered(arguments):

@@ -27,7 +27,7 @@ from privregret.core.noise import CODES, GUMBEL, LAPLACE, NONE
 from privregret.exact.binomial import atoms, binomials, split_means
 from privregret.exact.gumbel import NEAR, gumbel_leader
 from privregret.exact.lattice import leader, noisy_leader
-from privregret.exact.sums import NOISE, TAIL, mean_softmax, probabilities_from_sums
+from privregret.exact.sums import NOISE, TAIL, mean_softmax, selection_from_sums
 from privregret.instances import StochasticLosses
 
 ROUNDING = 1e-11  # error of all integrals, which the tests verify
@@ -56,7 +56,7 @@ class Selection(NamedTuple):
     error: float
 
 
-@checks.arguments(
+@checks.validate(
     instance=checks.instance_of(StochasticLosses), rounds=checks.integer_in(0, 2**60), noise=NOISE
 )
 def selection_probabilities(
@@ -216,7 +216,7 @@ def _of_outcomes(instance, rounds, noise, scales):
     longest = int(rounds.max())
     if len(outcomes) == 1:
         sums = np.multiply.outer(rounds, outcomes[0])
-        return probabilities_from_sums(sums, log_counts, noise, scales[:, None]), FORMULA
+        return selection_from_sums(sums, log_counts, noise, scales[:, None]), FORMULA
     if len(outcomes) == 2:
         # a binomial's atoms, which are fast
         many = 20 * math.sqrt(longest * probabilities.prod()) > 50 * ROWS
@@ -236,7 +236,7 @@ def _of_outcomes(instance, rounds, noise, scales):
         if noise == "gumbel":
             group[i] = mean_softmax(mass, sums, log_counts, scale)
         else:
-            group[i] = mass @ probabilities_from_sums(sums, log_counts, noise, scale)
+            group[i] = mass @ selection_from_sums(sums, log_counts, noise, scale)
     return group, FORMULA
 
 

@@ -176,7 +176,7 @@ class EpochAlgorithm(FullInformationAlgorithm):
     ("full"), M uniform on n/2 + 1, ..., n ("random"), or n/2 + 1 ("half"). Each loss may first be
     replaced by an independent Bernoulli loss of that mean. Other lengths are ceil(growth^(i + U)),
     i = 0, 1, ..., where U is 0 or a random phase, uniform on [0, 1).
-    Twin: `ftnl` in the notebook wu2026/3-bernoulli-resampling.
+    Plain version: `ftnl` in the notebook wu2026/3-bernoulli-resampling.
     """
 
     noise: str
@@ -185,8 +185,8 @@ class EpochAlgorithm(FullInformationAlgorithm):
     growth: float = 2.0
     random_phase: bool = False
     steps = Steps(ACTION, EPOCH, _choose, _observe)
-    events = _play_counts
-    block, longest = 64, checks.LARGEST
+    fast_run = _play_counts
+    runs_per_stream, max_horizon = 64, checks.MAX_HORIZON
 
     @abstractmethod
     def noise_scale(self, actions: float) -> float:

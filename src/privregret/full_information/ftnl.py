@@ -26,7 +26,7 @@ class FTNL(EpochAlgorithm):
 
     Anytime, O(K) memory. hu2021 uses Laplace noise and no resampling. wu2026 adds exponential and
     Gumbel noise (the latter is softmax with inverse temperature 1 / scale) and the resampling of
-    losses to Bernoulli losses. Twin: `ftnl` in the notebook
+    losses to Bernoulli losses. Plain version: `ftnl` in the notebook
     wu2026/3-bernoulli-resampling.
 
     Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale
@@ -106,7 +106,7 @@ class NaiveFTNL(EpochAlgorithm):
 
     Privacy: all K noisy sums could be published, epsilon-DP by composition. Only the winner is
     published, and for that the level is at most 2 epsilon / K: the algorithm wastes its budget, and
-    has K times the regret. Twin: `ftnl` in the notebook wu2026/3-bernoulli-resampling.
+    has K times the regret. Plain version: `ftnl` in the notebook wu2026/3-bernoulli-resampling.
     """
 
     epsilon: float
@@ -129,7 +129,7 @@ class NaiveFTNL(EpochAlgorithm):
 class EpochLeader(EpochAlgorithm):
     """FTNL without noise, the limit of its variants as epsilon grows. Not private.
 
-    Ties are broken uniformly. Twin: tests/naive/full_information.py, `Leader`.
+    Ties are broken uniformly.
     """
 
     bernoulli_resampling: bool = False

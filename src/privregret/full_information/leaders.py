@@ -16,7 +16,7 @@ ACTION = np.dtype([("total", float), ("weight", float)])
 
 
 @jit
-def _choose(actions, own, settings, t, rng):
+def _choose(actions, state, settings, t, rng):
     """Draw from the softmax of the losses so far, or among the leaders."""
     lowest = math.inf
     for i in range(len(actions)):
@@ -38,7 +38,7 @@ def _choose(actions, own, settings, t, rng):
 
 
 @jit
-def _observe(actions, own, settings, t, j, losses, rng):
+def _observe(actions, state, settings, t, j, losses, rng):
     """Add the losses."""
     for i in range(len(actions)):
         actions[i]["total"] += losses[i]
@@ -48,7 +48,6 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     """The softmax of the losses of rounds 1..t-1, in round t.
 
     The inverse temperature is rate sqrt(ln K / t); an infinite rate gives the leader.
-    Twin: tests/naive/full_information.py, `hedge`.
     """
 
     rate: float

@@ -11,29 +11,30 @@ from privregret.core import checks
 from privregret.core.jit import jit
 
 
-class Problem(checks.Checked, ABC):
+class Problem(checks.Validated, ABC):
     """A problem: its parameters, a frozen dataclass.
 
-    `play` uses `table` and `counted`, `run` uses `data`, and both use the rest. A problem of one's
-    own defines `name`, `arms`, `law`, `table` and `gaps`, or in place of gaps its own `counted` and
-    `regret`; `data` only if kernels play it. An algorithm says in `plays` which class it plays.
+    `play` uses `table` and `play_counts`, `run` uses `kernel_data`, and both use the rest. A
+    problem of one's own defines `name`, `arms`, `distribution`, `table` and `gaps`, or in place of
+    gaps its own `play_counts` and `regret`; `kernel_data` only if kernels play it. An algorithm
+    says in `problem_type` which class it plays.
     """
 
     name: str  # in tables and figures; problems of one call have different names
     arms: int  # what is counted: arms, or groups of equal actions
-    shortest: int = 1  # the least horizon
+    min_horizon: int = 1  # the least horizon
     # gap of each arm to the best one, in loss or reward; 0 for every best arm
     gaps: np.ndarray
     # what kernels take: an array, a number or a NamedTuple of these
-    data: Any = None
+    kernel_data: Any = None
 
     @property
     @abstractmethod
-    def law(self) -> tuple:
+    def distribution(self) -> tuple:
         """Return what determines the distribution of the data, and random streams: no name."""
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def memory_sizes(self) -> tuple[int, ...]:
         """Return the sizes of an algorithm's memory: (actions,), or with advice (arms, experts)."""
         return (self.arms,)
 
@@ -41,10 +42,12 @@ class Problem(checks.Checked, ABC):
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
         """Return a (horizon, actions) table of rewards or losses; `rng`: seed or generator."""
 
-    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
+    def play_counts(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         """Return what `Algorithm.run` does, (H, arms) counts by the checkpoints, from what
         `play(table, rng)` does on a table that is drawn from `rng`."""
-        return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes)
+        return counts_of(
+            play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.memory_sizes
+        )
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return (..., H) pseudo-regret of (..., H, arms) counts in rounds 1..rounds[h]."""

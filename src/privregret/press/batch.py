@@ -158,9 +158,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
 def inputs(job: Job) -> dict[str, str]:
     """Everything that a run depends on but its parameters: what it is -> its hash."""
     data = [ROOT / LOCK, *(Path(v) for v in job.parameters.values() if isinstance(v, str) and v)]
-    data += [ROOT / path for path in re.findall(r"benchmarks/[\w.-]+", job.code)]
-    data += [NOTEBOOKS / f"{job.name}.toml"]
-    data = filter(os.path.isfile, data)  # not of a text that is too long for a path
+    data = filter(os.path.isfile, [*data, NOTEBOOKS / f"{job.name}.toml"])
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
     found |= {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
     layers = code_key.layers()

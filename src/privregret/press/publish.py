@@ -45,7 +45,7 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     Keys have small letters, digits, and hyphens and dots between them, columns letters, digits and
     underscores. The captions of a run whose parameters are not the notebook's own say so. In a run
     by hand a key that the texts do not have gives an empty caption, otherwise a TextError;
-    ValueError for a caption that does not stand alone.
+    ValueError for a caption that does not stand alone, and for the key of a table.
     """
     name, caption = _name(key), _text("figure", key, names)["caption"]
     pdf, png = io.BytesIO(), io.BytesIO()
@@ -293,6 +293,8 @@ def _publish(kind, name, caption, contents):
     written = dict(zip(KINDS[kind], contents, strict=True))
     with _changing() as (manifest, _):
         record.refuse_clashes(manifest, running.name, [name])
+        if (had := manifest["outputs"].get(name, {}).get("kind", kind)) != kind:
+            raise ValueError(f"{name} is already published as a {had}: give the {kind} another key")
         for ending, content in written.items():
             files.write(output_root() / "figures" / f"{name}{ending}", content)
         manifest["outputs"][name] = {

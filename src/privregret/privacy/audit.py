@@ -7,75 +7,20 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from reprlib import repr
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import stats
 
 from privregret.core import checks, store
-
-RULES = {"seed": checks.nonnegative_int, "failure": checks.number_in(0, 1, "()")}
-
-
-@checks.arguments(runs=checks.integer_in(2, checks.RUNS), **RULES)
-def loss_lower_bound(
-    algorithm: Any,
-    rewards: ArrayLike,
-    neighbour: ArrayLike,
-    event: Callable[[np.ndarray], bool],
-    runs: int,
-    seed: int,
-    failure: float = 1e-06,
-) -> float:
-    """Return a lower confidence bound on the privacy loss that an event shows.
-
-    It is the maximum over the event and its complement, and both directions, of a lower limit of
-    ln(P / P'), and at least 0. If it is 0, the event is no evidence, for or against.
-
-    Parameters
-    ----------
-    algorithm : BanditAlgorithm
-        Or anything with `play(rewards, rng)`.
-    rewards, neighbour : (T, K) arrays
-        Tables that differ in one row.
-    event : callable
-        (T,) actions -> bool.
-    runs : int
-        Plays on each table, at least 2.
-    seed : int
-    failure : float
-        In (0, 1): the bound exceeds the true loss with at most this probability (exact binomial
-        limits, both directions).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the tables are not neighbours, or a number is outside its range.
-
-    Examples
-    --------
-    >>> from privregret.bandits import AnytimeLazyUCB
-    >>> table, neighbour = np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])
-    >>> first = lambda actions: actions[2] == 0
-    >>> 0 < loss_lower_bound(AnytimeLazyUCB(2.0), table, neighbour, first, runs=2000, seed=0) < 2
-    True
-    """
-    tables, rng = _neighbours((rewards, neighbour)), np.random.default_rng(seed)
-    a, b = (sum(bool(event(algorithm.play(table, rng))) for _ in range(runs)) for table in tables)
-    level = failure / 8  # four ratios, two limits each
-    loss = 0.0
-    for p, q in ((a, b), (b, a), (runs - a, runs - b), (runs - b, runs - a)):
-        loss = max(loss, _log_ratio(p, q, runs, level))
-    return loss
 
 
 class Found(NamedTuple):
     """A lower confidence bound and the event that shows it.
 
-    The event consists of `sequences` sequences of actions in some `rounds`, from 0; `actions` is
-    the most frequent one. If no event differs by more than chance, it has none, and the value 0 is
-    no evidence, for or against the algorithm.
+    A searched event consists of `sequences` sequences of actions in some `rounds`, from 0;
+    `actions` is the most frequent one. If no event differs by more than chance, it has none, and
+    the value 0 is no evidence, for or against the algorithm.
     """
 
     value: float
@@ -86,7 +31,7 @@ class Found(NamedTuple):
     @property
     def evidence(self) -> bool:
         """Whether an event differs by more than chance."""
-        return self.sequences > 0
+        return self.value > 0
 
     def __str__(self):
         if not self.evidence:
@@ -94,39 +39,53 @@ class Found(NamedTuple):
                 "no evidence: what is played on the two tables differs by no more than chance; "
                 "take longer tables, a row that decides more, or more runs"
             )
+        found = f"a loss of at least {self.value:.3f}"
+        if not self.rounds:
+            return f"{found}, by the given event"
         rounds, actions = repr(tuple(t + 1 for t in self.rounds)), repr(self.actions)
-        return (
-            f"a loss of at least {self.value:.3f}, by actions {actions} in rounds {rounds} "
-            f"and {self.sequences - 1} more"
-        )
+        return f"{found}, by actions {actions} in rounds {rounds} and {self.sequences - 1} more"
 
 
-@checks.arguments(runs=checks.integer_in(4, checks.RUNS), **RULES)
-@store.kept
+@checks.validate(
+    runs=checks.integer_in(4, checks.MAX_RUNS),
+    seed=checks.nonnegative_int,
+    failure=checks.number_in(0, 1, "()"),
+)
+@store.cached
 def searched_loss(
     play: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     tables: Sequence[np.ndarray],
     runs: int,
     seed: int,
     failure: float = 1e-06,
+    event: Callable[[np.ndarray], bool] | None = None,
 ) -> Found:
-    """Return a lower confidence bound on the privacy loss, from a searched event.
+    """Return a lower confidence bound on the privacy loss, from a searched event or a given one.
 
     Half of the plays choose the event. It is about the actions of all rounds, or about those of the
     changed round and of the last 1, 2, 4, ... rounds, whichever shows more: their sequences are
     sorted by their frequencies on the two tables, and the event is the beginning of that list. The
-    other half measures the event, with exact binomial (Clopper-Pearson) limits.
+    other half measures the event, with exact binomial (Clopper-Pearson) limits. All plays measure
+    an event that is given, and its complement.
 
     Parameters
     ----------
     play : callable
-        (table, rng) -> (T,) actions.
+        (table, rng) -> (T,) actions, such as an algorithm's `play`.
     tables : pair of (T, K) arrays
         They differ in one row. T must be so large that actions depend on that row.
     runs : int
         Plays on each table, at least 4.
-    seed, failure
-        As in `loss_lower_bound`, as are the errors raised.
+    seed : int
+    failure : float
+        In (0, 1): the bound exceeds the true loss with at most this probability.
+    event : callable, optional
+        (T,) actions -> bool.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the tables are not neighbours, or a number is outside its range.
 
     Examples
     --------
@@ -136,6 +95,10 @@ def searched_loss(
     True
     """
     tables, rng = _neighbours(tables), np.random.default_rng(seed)
+    if event is not None:
+        a, b = (sum(bool(event(play(table, rng))) for _ in range(runs)) for table in tables)
+        pairs = (a, b), (b, a), (runs - a, runs - b), (runs - b, runs - a)
+        return Found(max(0.0, *(_log_ratio(*pair, runs, failure / 8) for pair in pairs)), (), 0)
     drawn = [[tuple(map(int, play(table, rng))) for _ in range(runs)] for table in tables]
     half, best = runs // 2, Found(0.0, (), 0)
     for samples in (drawn, drawn[::-1]):

@@ -12,11 +12,11 @@ import pandas as pd
 
 from privregret import estimates, instances, simulate
 from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit
-from privregret.bounds import asi2025 as bounds
 from privregret.core import store, streams
 from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
-from privregret.privacy import adversarial as privacy
+from privregret.studies import asi2025_privacy as privacy
+from privregret.studies.asi2025_lemma_11 import lemma_11_certified
 
 GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
@@ -62,7 +62,7 @@ def at_worst(
     return {"instance": name, "mean": largest.value, "se": largest.se}
 
 
-@store.kept
+@store.cached
 def regret_by_noise(
     algorithm: BatchedPrivate, problem: instances.Adversary, horizon: int, runs: int, seed: int
 ) -> Estimate:
@@ -72,7 +72,7 @@ def regret_by_noise(
     best at first and over the others. The runs, at least 60, are those of
     `simulate.regret_curves`.
     """
-    key, size = streams.key(algorithm, problem), algorithm.block
+    key, size = streams.key(algorithm, problem), algorithm.runs_per_stream
     found = [
         algorithm.run_with_noise(
             problem, horizon, streams.generator(key, seed, block=i), min(size, runs - i * size)
@@ -82,7 +82,9 @@ def regret_by_noise(
     losses, noise = map(np.concatenate, zip(*found, strict=True))
     best = noise[:, problem.losses[0].argmin()]
     controls = np.concatenate([best, noise.sum(axis=1) - best], axis=1)
-    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls, heavy=False)
+    return estimates.mean_with_controls(
+        problem.regret(losses, [horizon])[:, 0], controls, heavy=False
+    )
 
 
 # Privacy
@@ -103,18 +105,6 @@ def law_over_experts(learner: ExpertsFromBandit, certainty: float, average: floa
     averages = [[average, average], [0.0, 0.0]]
     chosen = privacy.batched_probabilities(private.base, averages, private.scale, 1000)
     return followed @ chosen.reshape(2, 2) @ followed.T
-
-
-def loss_over_experts(learner: ExpertsFromBandit, certainty: float) -> float:
-    """Compute the largest privacy loss of the actions in `law_over_experts`, for 0/1 losses.
-
-    The actions depend on the losses through the average paid in the first batch only, which a
-    change of one round moves by 1 / tau.
-    """
-    steps = np.linspace(0, 1, learner.bandit.tau + 1)
-    laws = np.array([law_over_experts(learner, certainty, x) for x in steps])
-    possible = laws[0] > 0
-    return float(np.abs(np.diff(np.log(laws[:, possible]), axis=0)).max())
 
 
 # HTINF by a program of its own
@@ -149,7 +139,7 @@ def htinf_choices(
     return chosen
 
 
-@store.kept
+@store.cached
 def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
     """Return (runs,) regrets of HTINF on (batches, K) average losses with Lap(scale) noise."""
     batches, arms = averages.shape
@@ -157,7 +147,7 @@ def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> 
     return averages[np.arange(batches)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
 
 
-@store.kept
+@store.cached
 def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
     """Return (runs,) regrets of HTINF in batches against an adaptive adversary.
 
@@ -202,7 +192,7 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     return {"changed": changed, "middle": supremum, "plain_scaled": plain * np.exp(2 * epsilon)}
 
 
-@store.kept
+@store.cached
 def lemma_11_certificate(
     algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
 ) -> dict:
@@ -213,7 +203,7 @@ def lemma_11_certificate(
     of `drops` (name -> round). A quarter of the runs, at least 10, is made there. The dict has
     pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed,
     regret_changed_se, on the second; regret_<name>, regret_<name>_se; and bound, rate, drop, pulls
-    of `bounds.asi2025.lemma_11_certified`, nan if it certifies nothing.
+    of `lemma_11_certified`, nan if it certifies nothing.
     """
     rounds = np.concatenate([np.arange(1, 65), np.geomspace(64, horizon, 400).round()])
     rounds = np.unique(rounds.astype(int))
@@ -221,7 +211,7 @@ def lemma_11_certificate(
         algorithm, lemma_11_pair(0)[0], horizon, runs, seed, points=rounds
     )
     regrets = plain.regret.to_numpy().reshape(runs, len(rounds))
-    found = bounds.lemma_11_certified(2 * regrets, rounds, epsilon)
+    found = lemma_11_certified(2 * regrets, rounds, epsilon)
 
     def on_second(name, drop):
         changed, few = lemma_11_pair(drop)[1], max(runs // 4, 10)

@@ -6,38 +6,25 @@ import pandas as pd
 from privregret.press import draw, style
 
 
-def exponents(
-    axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFrame, titles: list
-) -> None:
+def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame, titles: list) -> None:
     """Draw worst-gap regret (columns algorithm, varied, x, mean, se) against T, epsilon and K.
 
-    Also the rows behind the fits, `fitted`, and lines with the `slopes`: algorithm, varied, slope
-    (measured), bound (its exponent in the bound). One title per panel.
+    Also columns fit, nan where nothing was fitted, and reference, with the slope of the bound.
+    `slopes` are written beside the fits: algorithm, varied, slope. One title per panel.
     """
     names = {"T": "horizon $T$", "epsilon": r"privacy parameter $\epsilon$", "K": "arms $K$"}
     for ax, varied, title in zip(axes, names, titles, strict=True):
+        part = worst[worst.varied == varied].sort_values(["algorithm", "x"])
+        draw.lines(ax, part, "x", "mean", bars="se", linestyle="none")
+        draw.lines(ax, part.dropna(), "x", "fit", marker="", linewidth=0.8)
         for row in slopes[slopes.varied == varied].itertuples():
-            curve, fit = (
-                rows[(rows.varied == varied) & (rows.algorithm == row.algorithm)].sort_values("x")
-                for rows in (worst, fitted)
-            )
-            look = style.look(row.algorithm) | {"label": row.algorithm}
-            points, line = {"linestyle": "none"}, {"marker": "none", "linewidth": 0.8}
-            ax.errorbar(curve.x, curve["mean"], yerr=2 * curve.se, **(look | points))
-            measured, middle = _through_the_middle(fit, fit.x, row.slope)
-            ax.plot(fit.x, measured, **(look | line))
-            expected, _ = _through_the_middle(curve, curve.x, row.exponent_bound)
-            draw.bound(ax, curve.x, expected, "slope of the bound")
-            text = {"textcoords": "offset points", "color": look["color"], "fontsize": 7}
+            curve = part[part.algorithm == row.algorithm]
+            draw.bound(ax, curve.x, curve.reference, "slope of the bound")
+            middle = np.exp(np.log(curve.dropna()[["x", "fit"]].astype(float)).mean())
+            look = {"color": style.look(row.algorithm)["color"], "fontsize": 7}
             away = -14 if row.algorithm.startswith("Batched") else 8
-            ax.annotate(f"${row.slope:.2f}$", middle, (0, away), **text)
+            ax.annotate(f"${row.slope:.2f}$", middle, (0, away), textcoords="offset points", **look)
         ax.set(xlabel=names[varied], title=title)
-
-
-def _through_the_middle(points, x, slope):
-    """Return a power of x through the geometric mean of the points, and that mean."""
-    centre = np.exp(np.log([points.x.astype(float), points["mean"]]).mean(axis=1))
-    return centre[1] * (x.astype(float) / centre[0]) ** slope, centre
 
 
 def best_by_bounds(grid: pd.DataFrame, arms: int, horizon: int):

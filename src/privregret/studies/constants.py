@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from privregret import exact, instances, simulate
+from privregret.bounds import companion as bounds
 from privregret.companion import (
     Game,
     MarginStop,
@@ -18,7 +19,6 @@ from privregret.companion import (
     VotesOrLeader,
     epoch_plan,
 )
-from privregret.companion import constants as bounds
 from privregret.companion.margin_stop import stopping_chances
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
@@ -32,7 +32,7 @@ INFINITE = 1e6
 # Regret on losses that are the same in every round ------------------------------------------------
 
 
-@store.kept
+@store.cached
 def scaled_regret(learner: Algorithm, instance: StochasticLosses) -> Estimate:
     """Exact epsilon R / ln K after 2^60 rounds."""
     regret, scale = exact.expected_regret(learner, instance, LONG), instance.log_actions
@@ -61,7 +61,7 @@ def tuned(
     return min(tried, key=lambda learner: scaled_regret(learner, instance).value)
 
 
-@store.kept
+@store.cached
 def over_bounds(epsilons: list, log_actions: list, gaps: list) -> pd.DataFrame:
     """Exact regret on fixed losses over each theorem's bound, one row per learner and instance."""
     rows = []
@@ -235,7 +235,7 @@ def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True
     return worst
 
 
-@store.kept
+@store.cached
 def votes_privacy(epsilons: list, extra: int = 0) -> Estimate:
     """The largest loss over epsilon of a draw from votes, K = 2 to 10^9, several lam."""
     found = []
@@ -246,7 +246,7 @@ def votes_privacy(epsilons: list, extra: int = 0) -> Estimate:
     return Estimate(max(found), bound=1e-12)
 
 
-@store.kept
+@store.cached
 def unanimity_privacy(epsilons: list, sharper: float = 1.0) -> Estimate:
     """The largest loss over epsilon / 2 of the test of unanimity, K = 2 and 3."""
     cases = [(VotesOrLeader(e), actions) for e, actions in product(epsilons, (2, 3))]
@@ -254,7 +254,7 @@ def unanimity_privacy(epsilons: list, sharper: float = 1.0) -> Estimate:
     return Estimate(max(found), bound=1e-12)
 
 
-@store.kept
+@store.cached
 def stop_privacy(epsilons: list, noisy: bool = True) -> Estimate:
     """The largest loss over epsilon of when the margin stop stops and what it chooses."""
     found = []
@@ -264,7 +264,7 @@ def stop_privacy(epsilons: list, noisy: bool = True) -> Estimate:
     return Estimate(min(max(found), INFINITE), bound=1e-9)
 
 
-@store.kept
+@store.cached
 def phase_privacy(epsilons: list, growths: list, rounds: int) -> Estimate:
     """The largest loss over epsilon of all actions of FTNL with a random phase, two actions."""
     game, found = Game(rounds, "full"), []
@@ -274,7 +274,7 @@ def phase_privacy(epsilons: list, growths: list, rounds: int) -> Estimate:
     return Estimate(min(max(found), INFINITE), bound=1e-9)
 
 
-@store.kept
+@store.cached
 def spying_phase(epsilon: float, rounds: int) -> float:
     """Loss over epsilon if round 1 decides the growth, 2 or 5: a phase that depends on the data."""
     game = Game(rounds, "full")

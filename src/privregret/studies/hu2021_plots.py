@@ -6,16 +6,17 @@ from matplotlib.figure import Figure
 
 from privregret.full_information import FTNL
 from privregret.press import draw, style
-from privregret.studies.hu2021 import EQUAL, Release, cost
+from privregret.studies.hu2021 import Release, cost
 
 
-def one_run(turns: pd.DataFrame, indices: pd.DataFrame, means: tuple) -> Figure:
+def one_run(turns: pd.DataFrame, indices: pd.DataFrame) -> Figure:
     """Draw the arm pulled in each round (top) and the index of each arm (bottom)."""
     size = {"figsize": (style.PAGE[0], 3.6), "height_ratios": (4, 5)}
     fig, (top, bottom) = draw.subplots(2, 1, sharex=True, **size)
     colours = style.BLUE, style.ORANGE, style.GREEN, style.PINK, style.VERMILION
-    for arm, colour in enumerate(colours, start=1):
-        mine, own = turns[turns.arm == arm], indices[indices.arm == arm]
+    means = sorted(indices.arm_mean.unique(), reverse=True)
+    for arm, (mean, colour) in enumerate(zip(means, colours, strict=False), start=1):
+        mine, own = turns[turns.arm_mean == mean], indices[indices.arm_mean == mean]
         length = mine["last"] - mine["first"] + 1
         top.barh([arm] * len(mine), length, left=mine["first"], height=0.62, color=colour, lw=0)
         bottom.plot(own.t, own["index"], color=colour, lw=1)
@@ -35,20 +36,22 @@ def why_arms_are_dropped(
 ) -> Figure:
     """Draw the two widths against n (left), and the pulls of arms against their gaps (right)."""
     fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.9))
-    epsilons, gaps = widths.epsilon.unique(), pulls.gap.unique()
+    epsilons, gaps = widths.epsilon.unique(), pulls.arm_gap.unique()
     once = widths.drop_duplicates("n")
-    left.plot(once.n, once.few_rewards, color=style.GREY, lw=1.6, label="few rewards")
+    left.plot(once.n, once.width, color=style.GREY, lw=1.6, label="few rewards")
     for gap in gaps:
         left.axhline(gap, **(style.BOUND | {"linestyle": style.DOTTED}))
         left.text(0.8 * widths.n.max(), gap * 1.03, rf"gap {gap:g}", fontsize=6, ha="right")
     for k, (epsilon, colour) in enumerate(zip(epsilons, style.ramp(len(epsilons)), strict=True)):
         look, label = {"color": colour}, rf"$\epsilon={epsilon:g}$"
         noise, dots, line = (f[f.epsilon == epsilon] for f in (widths, pulls, dropped))
-        left.plot(noise.n, noise.noise, lw=1, label=f"noise, {label}", **look)
-        size = 40 * dots.fraction + 1
-        right.scatter(dots.gap * 1.05 ** (k - 1), dots.pulls, size, lw=0, label=label, **look)
-        right.plot(line.gap, line.twice_n, lw=0.8, **look)
-        right.plot(line.gap, line.proof, lw=0.7, ls=style.DASHED, **look)
+        left.plot(noise.n, noise.noise_width, lw=1, label=f"noise, {label}", **look)
+        size = 40 * dots.run_share + 1
+        right.scatter(
+            dots.arm_gap * 1.05 ** (k - 1), dots.arm_pulls, size, lw=0, label=label, **look
+        )
+        right.plot(line.arm_gap, line.twice_n, lw=0.8, **look)
+        right.plot(line.arm_gap, line.proof, lw=0.7, ls=style.DASHED, **look)
     left.set(yscale="log", ylim=(0.03, 500), ylabel="width")
     right.set(xlabel=r"gap $\Delta$ of an arm", ylabel="pulls of the arm", xscale="log")
     left.set_xscale("log", base=2)
@@ -109,7 +112,7 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> F
         left.plot(one.brackets, one.scaled_regret, **look)
     left.set(xlabel="number of different gaps $B$", yscale="log", ylim=(1, 1e4), ylabel=units)
     left.set(title="one expert or many per gap", xticks=by_brackets[0][1].brackets.unique())
-    equal = by_size.algorithm == EQUAL
+    equal = by_size.algorithm.str.endswith("equal gaps")
     draw.lines(right, by_size[~equal], "log_K", "scaled_regret", markevery=1, linestyle="none")
     dots = {"color": "black", "marker": ".", "linestyle": "none", "label": "FTNL, equal gaps"}
     right.plot(by_size.log_K[equal], by_size.scaled_regret[equal], **dots)

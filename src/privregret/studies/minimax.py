@@ -17,7 +17,7 @@ from privregret.estimates import Estimate
 
 
 @cache
-@store.kept
+@store.cached
 def _bounds(game: Game, epsilon: float, delta: float) -> tuple[float, float]:
     """The upper bound (regret of a plan) and the lower bound (certificate)."""
     found = minimax(game, epsilon, delta)
@@ -36,7 +36,7 @@ def gain(game: Game, epsilon: float) -> Estimate:
     return (guessing - value(game, epsilon)) / epsilon
 
 
-@store.kept
+@store.cached
 def fixed_value(game: Game, epsilon: float) -> Estimate:
     """Solve the linear programme for losses that are the same in every round.
 
@@ -90,7 +90,7 @@ def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
 # Learners ---------------------------------------------------------------------------------------
 
 
-@store.kept
+@store.cached
 def learner_row(label: str, game: Game, proved: float, plan: np.ndarray) -> dict:
     """Exact privacy loss, worst regret, and the fraction of an optimal learner's gain."""
     guess, regret, has = game.rounds / 2, game.worst_regret(plan), game.privacy(plan)

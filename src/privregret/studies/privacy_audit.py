@@ -34,23 +34,23 @@ class OneNoise:
 
 
 @jit
-def _children(arms, own, settings, t, j, reward, rng):
+def _children(arms, state, settings, t, j, reward, rng):
     # `nodes[1]` is the noise of the left half by the time that the tree is full, `nodes[0]` what
     # the new node joins
     nodes = arms[j]["nodes"]
     nodes[0] = nodes[1] if arms[j]["position"] + 1 == 1 << arms[j]["depth"] else 0.0
-    hybrid(arms, own, settings, t, j, reward, rng)
+    hybrid(arms, state, settings, t, j, reward, rng)
 
 
 @jit
-def _dropped_epsilon(arms, own, settings, t, j, reward, rng):
-    lazy(arms, own, Lazy(1.0), t, j, reward, rng)
+def _dropped_epsilon(arms, state, settings, t, j, reward, rng):
+    lazy(arms, state, Lazy(1.0), t, j, reward, rng)
 
 
 @jit
-def _twice(arms, own, settings, t, j, reward, rng):
+def _twice(arms, state, settings, t, j, reward, rng):
     total = arms[j]["total"] + reward
-    lazy(arms, own, settings, t, j, reward, rng)
+    lazy(arms, state, settings, t, j, reward, rng)
     if arms[j]["filled"] == 0 and arms[j]["size"] > 1:
         arms[j]["total"] = total
 
@@ -65,18 +65,18 @@ def _reused(actions, epoch, selector, t, rng):
     return leader
 
 
-def _forgotten(arms, own, settings, t, j, reward, rng):
+def _forgotten(arms, state, settings, t, j, reward, rng):
     # before this reward
     odd = arms[j]["pulls"] > 0 and arms[j]["position"] % 2 == 0
-    hybrid(arms, own, settings, t, j, reward, NoNoise() if odd else rng)
+    hybrid(arms, state, settings, t, j, reward, NoNoise() if odd else rng)
 
 
-def _shared(arms, own, settings, t, j, reward, rng):
-    elimination(arms, own, settings, t, j, reward, OneNoise(rng))
+def _shared(arms, state, settings, t, j, reward, rng):
+    elimination(arms, state, settings, t, j, reward, OneNoise(rng))
 
 
-def _skipped(arms, own, settings, t, j, reward, rng):
-    elimination(arms, own, settings, t, j, reward, rng if own["epoch"] == 1 else NoNoise())
+def _skipped(arms, state, settings, t, j, reward, rng):
+    elimination(arms, state, settings, t, j, reward, rng if state["epoch"] == 1 else NoNoise())
 
 
 class HybridChildren(HybridUCB):
@@ -94,14 +94,14 @@ class DroppedEpsilon(AnytimeLazyUCB):
     """Noise of scale 1, whatever epsilon is."""
 
     id = "lazy-ucb-dropped-epsilon"
-    steps, events = AnytimeLazyUCB.steps._replace(observe=_dropped_epsilon), None
+    steps, fast_run = AnytimeLazyUCB.steps._replace(observe=_dropped_epsilon), None
 
 
 class ReleasedTwice(AnytimeLazyUCB):
     """Keep the rewards of an array, except the first, in the sum of the next array."""
 
     id = "lazy-ucb-released-twice"
-    steps, events = AnytimeLazyUCB.steps._replace(observe=_twice), None
+    steps, fast_run = AnytimeLazyUCB.steps._replace(observe=_twice), None
 
 
 class ForgottenLevel(HybridUCB):
@@ -115,21 +115,21 @@ class SharedNoise(DPSE):
     """One noise for all arms: it cancels in every comparison."""
 
     id = "dp-se-shared-noise"
-    steps, events = DPSE.steps._replace(observe=_shared), None
+    steps, fast_run = DPSE.steps._replace(observe=_shared), None
 
 
 class SkippedNoise(DPSE):
     """No noise after the first epoch."""
 
     id = "dp-se-skipped-noise"
-    steps, events = DPSE.steps._replace(observe=_skipped), None
+    steps, fast_run = DPSE.steps._replace(observe=_skipped), None
 
 
 class ReusedEpoch(FTNL):
     """Keep losses in the sums of later epochs, except the losses of the first round."""
 
     id = "ftnl-reused-epoch"
-    steps, events = FTNL.steps._replace(choose=_reused), None
+    steps, fast_run = FTNL.steps._replace(choose=_reused), None
 
 
 FAULTS = {  # the sound algorithm is the base of each

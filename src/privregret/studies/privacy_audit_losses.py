@@ -21,8 +21,9 @@ from privregret.companion import (
 )
 from privregret.core import store
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.privacy import adversarial as quadrature
-from privregret.privacy import audit, decisions, noisy_maxima, trace
+from privregret.privacy import adversarial as composition
+from privregret.privacy import audit, ledger, noisy_maxima
+from privregret.studies import asi2025_privacy, hu2021_privacy
 from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
@@ -111,7 +112,7 @@ def printed(losses: Iterable[float]) -> list[str]:
 # Measure: ledgers ---------------------------------------------------------------------------------
 
 
-@store.kept
+@store.cached
 def added_up(algorithm, rounds: int, traces: int, seed: int) -> float:
     """The dearest round of a few runs on random tables, by the ledger, which follows sums with
     noise and nothing else; DP-SE and the sparse switch have tables, and two rounds, of their own.
@@ -129,8 +130,8 @@ def added_up(algorithm, rounds: int, traces: int, seed: int) -> float:
             changed, table = (0, first - 1), np.tile([0.6, 0.4], (first + 2, 1))
         elif isinstance(algorithm, SparseSwitch):
             changed, table = (0, 1), np.tile([1.0, 0.0], (80, 1))
-        traced = trace.traced(algorithm, table, rng)
-        costs = trace.costs(traced, "outcomes" if outcomes else "numbers", changed)
+        traced = ledger.traced(algorithm, table, rng)
+        costs = ledger.costs(traced, "outcomes" if outcomes else "numbers", changed)
         dearest = max(dearest, costs.max())
     return dearest
 
@@ -153,7 +154,7 @@ def planted(epsilon: float, rounds: int, traces: int, seed: int) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-@store.kept
+@store.cached
 def second_epoch(algorithm: DPSE, seed: int) -> float:
     """As `added_up`, for DP-SE with three arms; the last one is dropped after the first epoch."""
     lengths = [
@@ -161,19 +162,14 @@ def second_epoch(algorithm: DPSE, seed: int) -> float:
         for epoch, arms in ((1, 3), (2, 2))
     ]
     table = np.tile([0.95, 0.95, 0.0], (sum(lengths) + 4, 1))
-    traced = trace.traced(algorithm, table, np.random.default_rng(seed))
-    return trace.costs(traced, "numbers", (0, lengths[0])).max()
+    traced = ledger.traced(algorithm, table, np.random.default_rng(seed))
+    return ledger.costs(traced, "numbers", (0, lengths[0])).max()
 
 
 # Measure: exact losses ----------------------------------------------------------------------------
 
 
-def joined(numbers: Iterable[int]) -> str:
-    """Rewards or arms, one digit each, without spaces."""
-    return "".join(map(str, numbers))
-
-
-@store.kept
+@store.cached
 def quick_losses(epsilon: float) -> dict[str, Found]:
     """Label -> what closed forms, quadrature and recursion give: quick at every epsilon."""
     known, found = families(epsilon), {}
@@ -186,18 +182,18 @@ def quick_losses(epsilon: float) -> dict[str, Found]:
         elif np.isfinite(a.privacy.printed) and not isinstance(a, WEIGHTED):
             found[a.label] = _of_a_maximum(a)
     for a, more in ((HybridUCB(epsilon), 0), (HybridUCB(epsilon, "scaled"), 1)):
-        loss = decisions.hybrid_loss(epsilon, more)
+        loss = hu2021_privacy.hybrid_loss(epsilon, more)
         found[a.label] = loss, "2nd reward 0 to 1, eight pull times"
     for a in known["adversarial"]:
         base = a.bandit if isinstance(a, adversarial.ExpertsFromBandit) else a
         if isinstance(base, BatchedPrivate):
-            loss = quadrature.worst_batched_loss(base.base, base.scale, tau=base.tau)
+            loss = asi2025_privacy.worst_batched_loss(base.base, base.scale, tau=base.tau)
             found[a.label] = loss, "one round's losses, corners"
-    local = quadrature.worst_batched_loss(BOLD, 1 / epsilon)
+    local = asi2025_privacy.worst_batched_loss(BOLD, 1 / epsilon)
     return found | {"Local EXP4": (local, "an expert for each arm")}
 
 
-@store.kept
+@store.cached
 def weighted_losses(epsilon: float) -> dict[str, Found]:
     """Label -> exact loss of a draw from weights: of votes for epsilon at most 1."""
     first, hybrid, stop = (make(epsilon) for make in WEIGHTED)
@@ -231,13 +227,13 @@ def neighbours(algorithm) -> list[np.ndarray]:
     return [table, changed]
 
 
-@store.kept
+@store.cached
 def searched(algorithm, runs: int, seed: int) -> Found:
     """A lower bound on the loss, by playing two neighbouring tables `runs` times each."""
     found = audit.searched_loss(algorithm.play, neighbours(algorithm), runs, seed)
     if not found.actions:
         return found.value, "1st round: nothing seen"
-    arms = joined(j + 1 for j in found.actions)
+    arms = "".join(str(j + 1) for j in found.actions)
     return found.value, f"1st round; arms {arms} and {found.sequences - 1} more"
 
 
@@ -249,20 +245,20 @@ def score_shift(epsilon: float, delta: float, experts: int) -> float:
     return epsilon / (3 * math.sqrt(experts * math.log(1 / delta)))
 
 
-@store.kept
+@store.cached
 def score_delta(epsilon: float, delta: float, experts: int) -> list[float]:
     """Limits (low, high) of delta(epsilon) of the scores, with the noise for (epsilon, delta)."""
     shift, grid = score_shift(epsilon, delta, experts), 2000
     further = epsilon + experts * shift / grid
-    return [quadrature.composed_delta(e, shift, experts, grid) for e in (further, epsilon)]
+    return [composition.composed_delta(e, shift, experts, grid) for e in (further, epsilon)]
 
 
-@store.kept
+@store.cached
 def score_epsilon(epsilon: float, delta: float, experts: int) -> float:
     """The epsilon that the noise for (epsilon, delta) gives with that delta."""
     shift = score_shift(epsilon, delta, experts)
 
     def excess(e):
-        return quadrature.composed_delta(e, shift, experts, 200) - delta
+        return composition.composed_delta(e, shift, experts, 200) - delta
 
     return brentq(excess, 1e-6, experts, xtol=1e-4)

@@ -126,7 +126,7 @@ def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int
     return int(np.searchsorted(ends, pulls, side="right").sum())
 
 
-@store.kept
+@store.cached
 def median_releases(
     algorithm: BanditAlgorithm, problem: BernoulliBandit, horizon: int, runs: int, seed: int
 ) -> float:
@@ -135,7 +135,7 @@ def median_releases(
     return float(np.median([releases(algorithm, row, horizon) for row in pulls]))
 
 
-@store.kept
+@store.cached
 def smallest_epsilon(
     problem: StochasticLosses, horizon: int, target: float, low: float, high: float
 ) -> float:

@@ -1,36 +1,10 @@
-"""Figures of `companion/side-by-side`."""
+"""The figure of `companion/side-by-side` with two rows of panels."""
 
-import math
-
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from privregret.bounds import azize2025 as bounds
-from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
 from privregret.press.tex import integer
-
-
-def by_epsilon(table: pd.DataFrame, problems: list[BernoulliBandit]) -> Figure:
-    """Draw median regret against epsilon with its limits, one panel per problem."""
-    horizon = table.horizon.iloc[0]
-    epsilons = table.epsilon.unique()
-    labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "median regret"}
-    fig, axes = draw.panels(len(problems), height=2.9, xscale="log", yscale="log", **labels)
-    for ax, problem in zip(axes, problems, strict=True):
-        of_problem = table[table.instance == problem.name]
-        for name, curve in of_problem.groupby("name", sort=False):
-            middle = curve["median"]
-            bars = [middle - curve.lower_limit, curve.upper_limit - middle]
-            look = style.look(name.split(",")[0])
-            ax.errorbar(curve.epsilon, middle, bars, label=name, elinewidth=0.8, **look)
-        e = np.geomspace(epsilons.min(), epsilons.max(), 60)
-        bound = [math.log(horizon) * bounds.theorem_3_1(problem.means, x) for x in e]
-        draw.bound(ax, e, bound, r"lower-bound constant times $\ln T$")
-        ax.set_title(f"{problem.name}, $T={integer(horizon)}$")
-    draw.legend_below(fig, 3)
-    return fig
 
 
 def full_information(coins: pd.DataFrame, fixed: pd.DataFrame) -> Figure:

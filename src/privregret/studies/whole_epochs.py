@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.optimize import minimize, minimize_scalar
 
 from privregret import estimates, exact, instances
-from privregret.companion import whole_epochs as bounds
+from privregret.bounds import companion as bounds
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
@@ -81,7 +81,7 @@ def lemma_rows(outcomes, probabilities, noise: str, eta: float, longest: int) ->
     return rows
 
 
-@store.kept
+@store.cached
 def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) -> pd.DataFrame:
     """`lemma_rows` of random joint distributions: up to five actions and four outcomes."""
     rows = []
@@ -100,7 +100,7 @@ def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) 
 # The theorem --------------------------------------------------------------------------------------
 
 
-@store.kept
+@store.cached
 def theorem_grid(log_actions: list, epsilons: list) -> pd.DataFrame:
     """Exact regret after 2^60 rounds and the theorem's bounds, for each instance and noise."""
     rows = []
@@ -119,7 +119,7 @@ def theorem_grid(log_actions: list, epsilons: list) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@store.kept
+@store.cached
 def minimax_grid(epsilons: list) -> pd.DataFrame:
     """Exact regret at finite horizons and bound (c) of the theorem, K = 101, Gumbel noise."""
     frames = []
@@ -134,7 +134,7 @@ def minimax_grid(epsilons: list) -> pd.DataFrame:
 # The constant -------------------------------------------------------------------------------------
 
 
-@store.kept
+@store.cached
 def phase_curve(learner: Algorithm, log_k: float, gaps: np.ndarray) -> pd.DataFrame:
     """Exact regret after 2^60 rounds times epsilon / ln K, equal gaps, one row per gap."""
     rows, scale = [], learner.epsilon / log_k
@@ -159,7 +159,7 @@ class WorstInstance(NamedTuple):
     tried: int
 
 
-@store.kept
+@store.cached
 def worst_instance(
     algorithm: EpochAlgorithm,
     log_actions: float,

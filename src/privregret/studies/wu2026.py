@@ -8,10 +8,10 @@ from scipy.optimize import differential_evolution
 from scipy.special import comb
 
 from privregret import exact, instances
-from privregret.bounds import wu2026 as bounds
 from privregret.core import store
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
+from privregret.studies import wu2026_proofs as proofs
 
 # Instances
 
@@ -21,7 +21,7 @@ def votes(losses: np.ndarray) -> np.ndarray:
     return (losses > losses.min()).astype(float)
 
 
-@store.kept
+@store.cached
 def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the largest sum of f and rise of its antiderivative / ln K in Lemma 3, random a."""
     sums, rises = [], []
@@ -29,7 +29,7 @@ def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
         groups = int(rng.integers(1, 6))
         a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
         log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
-        sums.append(float(bounds.lemma_3(a, log_counts)))
+        sums.append(float(proofs.lemma_3(a, log_counts)))
         rise = np.logaddexp.reduce(log_counts - a) / np.log(2)
         rises.append(float(rise / np.logaddexp.reduce(log_counts)))
     return max(sums), max(rises)
@@ -82,7 +82,7 @@ def _two_loss_gap(lowest, step, chance, gaps, eta):
     return result
 
 
-@store.kept
+@store.cached
 def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     """Search for the largest regret over instances with two losses per action, Gumbel noise.
 
@@ -122,7 +122,7 @@ def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
     return regret
 
 
-@store.kept
+@store.cached
 def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     """Search all equal gaps in (0, 1] for the largest exact regret, Bernoulli losses.
 

@@ -57,13 +57,13 @@ def drifting(t: int | np.ndarray, rounds: int) -> tuple:
 # Measure ------------------------------------------------------------------------------------------
 
 
-@store.kept
+@store.cached
 def played(algorithm, table: np.ndarray, runs: int, seed: int) -> np.ndarray:
     """Return (runs, T) actions on a table."""
     return np.array([algorithm.play(table, seed + run) for run in range(runs)])
 
 
-@store.kept
+@store.cached
 def live(algorithm: BanditAlgorithm, rounds: int, runs: int, seed: int) -> np.ndarray:
     """Return (runs, rounds) actions of a learner on the drifting source."""
     actions = np.empty((runs, rounds), np.int64)

@@ -24,15 +24,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from dataclasses import fields
 from fractions import Fraction
 from functools import partialmethod
 from itertools import product
 from numbers import Number, Real
-from types import FunctionType
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
@@ -102,6 +102,10 @@ class Value:
     __slots__ = ("form", "notes", "value")
     # numpy's numbers leave their operators to this class, and its arrays apply them to each entry
     __array_priority__ = -1.0
+
+    def __new__(cls, value, form=None, notes=None):
+        # statistics.mean makes such a number anew of what it has used
+        return super().__new__(cls) if notes else float(value)
 
     def __init__(self, value, form, notes):
         self.value, self.form, self.notes = value, form, notes
@@ -178,7 +182,8 @@ class Value:
         if self.notes.plain and self.form and all(isinstance(key, tuple) for key in self.form):
             raise TypeError(
                 "data become a plain number before noise is added. If an array does this, give "
-                "it dtype object; a function of data is hidden by no noise"
+                "it dtype object; write sum(...) for another sum, and 0 <= x <= 1 for another "
+                "check; a function of data is hidden by no noise"
             )
         return value
 
@@ -188,20 +193,10 @@ class Value:
             return lambda *others: function(*map(_plain, (self, *others)))
         if name.startswith("__") or not hasattr(float, name):
             raise AttributeError(f".{name} of data is not followed: use float(...)")
-        return getattr(self._used(), name)
+        return getattr(float(self), name)
 
-    __int__, __index__, __complex__ = _use(int), _use(int), _use(complex)
-    __trunc__, __floor__, __ceil__ = _use(math.trunc), _use(math.floor), _use(math.ceil)
-    __round__, __hash__ = _use(round), _use(hash)
-    __repr__, __str__, __format__ = _use(repr), _use(str), _use(format)
-    __floordiv__, __rfloordiv__ = _use(operator.floordiv), _reflected(operator.floordiv)
-    __mod__, __rmod__ = _use(operator.mod), _reflected(operator.mod)
-    __divmod__, __rdivmod__ = _use(divmod), _reflected(divmod)
-    __pow__, __rpow__ = _use(operator.pow), _reflected(operator.pow)
+    __index__ = _use(int)
     __rtruediv__ = _reflected(operator.truediv)
-    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
-    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
-    __eq__, __ne__ = _comparison(operator.eq), _comparison(operator.ne)
 
     def _compare(self, other, holds):
         if isinstance(other, complex):
@@ -226,6 +221,15 @@ class Value:
         above = outcome == (holds in (operator.gt, operator.ge)) if orders else gap.value > 0
         self.notes.outcomes.add((frozenset(gap.form.items()), 1 if above else -1))
         return outcome
+
+
+for _f in int, complex, round, hash, repr, str, format, math.trunc, math.floor, math.ceil:
+    setattr(Value, f"__{_f.__name__}__", _use(_f))
+for _f in operator.floordiv, operator.mod, operator.pow, divmod:
+    setattr(Value, f"__{_f.__name__}__", _use(_f))
+    setattr(Value, f"__r{_f.__name__}__", _reflected(_f))
+for _f in operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne:
+    setattr(Value, f"__{_f.__name__}__", _comparison(_f))
 
 
 class Datum(Value):
@@ -285,14 +289,6 @@ class Table:
         return Datum(self.numbers[t][j], {(t, j): 1}, self.notes)
 
 
-def python(kernel: Callable) -> Callable:
-    """Return the Python function of a kernel."""
-    return getattr(kernel, "py_func", kernel)
-
-
-PLAIN_DRAW = python(noise.draw)
-
-
 def _noises(name, upward):
     def draw(self, loc=0.0, scale=1.0, size=None):
         scale = np.asarray(scale, float)
@@ -324,12 +320,11 @@ class Tracer(np.random.Generator):
     def __getattribute__(self, name):
         if name in Tracer.HIDDEN:
             follows = ", ".join(f"rng.{name}" for name in Tracer.FOLLOWED)
-            where = " in the module of start" if name == "bit_generator" else ""
-            raise TypeError(f"rng.{name} is not followed, only noise.laplace{where}, {follows}")
+            raise TypeError(f"rng.{name} is not followed, only noise.laplace, {follows}")
         plain = name in Tracer.FOLLOWED and name not in vars(Tracer)
         return getattr(self._source, name) if plain else super().__getattribute__(name)
 
-    def noise(self, kind: int, scale: float, draw: Callable = PLAIN_DRAW) -> Value | float:
+    def noise(self, kind: int, scale: float) -> Value | float:
         """Draw like `noise.draw`.
 
         The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if the noise
@@ -338,7 +333,7 @@ class Tracer(np.random.Generator):
         if kind == noise.NONE:
             return 0.0
         scale = float(scale)
-        return self.drawn(draw(kind, scale, self._source), scale, kind != noise.LAPLACE)
+        return self.drawn(noise.draw(kind, scale, self._source), scale, kind != noise.LAPLACE)
 
     def drawn(self, value: ArrayLike, scale: ArrayLike, upward: bool) -> Any:
         """Return a noise of that value, or an array of noises."""
@@ -366,75 +361,47 @@ class _Untraced(Tracer):
         return value
 
 
-def _laplace(scale, rng, compiled=noise.laplace):
-    return rng.noise(noise.LAPLACE, scale) if hasattr(rng, "noise") else compiled(scale, rng)
+def _laplace(scale, rng):
+    if hasattr(rng, "noise"):
+        return rng.noise(noise.LAPLACE, scale)
+    return noise.laplace.py_func(scale, rng)
 
 
-def _draw(kind, scale, rng, draw=PLAIN_DRAW):
-    return rng.noise(kind, scale) if hasattr(rng, "noise") else draw(kind, scale, rng)
-
-
-NOISES = {noise.laplace: _laplace, noise.draw: _draw}
+def _draw(kind, scale, rng):
+    return rng.noise(kind, scale) if hasattr(rng, "noise") else noise.draw.py_func(kind, scale, rng)
 
 
 @contextmanager
-def uncompiled(*functions: Callable) -> Iterator[None]:
-    """Replace kernels that these functions call by their Python functions.
+def uncompiled() -> Iterator[None]:
+    """Run the Python functions of all kernels, which can take `Value` objects. Not thread-safe.
 
-    These can take `Value` objects; noises come from the source's own `noise`. Not thread-safe.
+    Noises come from the source's own `noise`.
     """
-    before, known, todo = [], set(), [vars(noise), *(python(f).__globals__ for f in functions)]
-    while todo:
-        names = todo.pop()
-        if id(names) in known:
-            continue
-        known.add(id(names))
-        for name, found in list(names.items()):
-            plain, ours = python(found), isinstance(found, FunctionType)
-            if plain is not found or (ours and found.__module__.startswith("privregret.")):
-                todo.append(plain.__globals__)
-                new = NOISES.get(found, plain)
-                if new is not found:
-                    before.append((names, name, found, new))
+    noises = {noise.laplace: _laplace, noise.draw: _draw}
+
+    def call(kernel, *given, **named):
+        return noises.get(kernel, kernel.py_func)(*given, **named)
+
+    Dispatcher.__call__ = call
     try:
-        for names, name, _, new in before:
-            names[name] = new
-        with store.without():
+        with store.disabled():
             yield
     finally:
-        for names, name, found, _ in before:
-            names[name] = found
-
-
-def code(algorithm: Any) -> tuple:
-    """Return the functions that `play` runs, and those of an algorithm inside."""
-    steps, parts = algorithm.steps, (getattr(algorithm, f.name) for f in fields(algorithm))
-    inner = (function for a in parts if isinstance(a, Algorithm) for function in code(a))
-    if not steps:
-        return algorithm.start, *inner
-    return loops.play(algorithm.templates, steps), steps.choose, steps.observe, *inner
+        del Dispatcher.__call__
 
 
 def play(
-    algorithm: Any,
-    steps: Steps | None,
-    table: Any,
-    source: Any,
-    memory: Callable,
-    advice: tuple = (),
+    algorithm: Any, table: Any, source: Any, memory: Callable, advice: tuple = ()
 ) -> tuple[int, ...]:
     """Return the actions of `algorithm.play`, `uncompiled`, on an array or a `Table`.
 
-    `steps` are its own from outside of `uncompiled`; `source` draws random numbers, `memory` makes
-    the memory; `advice` is empty or one table.
+    `source` draws random numbers, `memory` makes the memory; `advice` is empty or one table.
     """
-    if not steps:
+    if not (steps := algorithm.steps):
         given = algorithm.start, algorithm.templates, table, source, *advice
-        return tuple(map(int, loops.followed(*given)))
+        return tuple(map(int, loops.play_learner(*given)))
     sizes = table.shape[1], *(a.shape[1] for a in advice)
     given = *memory(steps, *sizes), algorithm.settings(len(table), *sizes), source
-    choose, observe = map(python, steps[2:4])
-    steps = steps._replace(choose=choose, observe=observe)
     return tuple(map(int, loops.play(algorithm.templates, steps)(table, *advice, *given)))
 
 
@@ -486,32 +453,34 @@ def traced(
         If an entry is not in [0, 1].
     """
     name = type(checks.instance_of(Algorithm)("algorithm", algorithm)).__name__
+    if numba.config.DISABLE_JIT:  # then nothing tells our noise from other functions
+        raise TypeError(f"the ledger cannot follow {name} with NUMBA_DISABLE_JIT=1")
     given, runs, compiled = (), [], []
     table, source = checks.table("table", table, short=True), np.random.default_rng(rng)
     if isinstance(algorithm, ExpertAlgorithm):
         given = (
             Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
         )
-    steps, tables = algorithm.steps, [(table, source), (1 - table, deepcopy(source))]
+    tables = [(table, source), (1 - table, deepcopy(source))]
     for rng in map(np.random.default_rng, range(PLAYS)):
         tables.append((rng.random(table.shape), rng))
     begun, plays = deepcopy(tables), []
     try:
         with np.errstate(all="ignore"):
-            with uncompiled(*code(algorithm)):
+            with uncompiled():
                 for i, (numbers, plain) in enumerate(tables):
-                    notes = Notes(plain=not steps)
+                    notes = Notes(plain=not algorithm.steps)
                     # opposite data show code that the ledger cannot follow, too
                     if i < 2:
                         traces = Table(numbers, notes), Tracer(deepcopy(plain), notes)
-                        run = play(algorithm, steps, *traces, memory_of_values, given)
+                        run = play(algorithm, *traces, memory_of_values, given)
                         runs.append(Trace(run, notes))
                         notes.over = True
                     untraced = numbers, _Untraced(plain, notes), Steps.memory
-                    plays.append(play(algorithm, steps, *untraced, given))
+                    plays.append(play(algorithm, *untraced, given))
             # after the traces, which would not see what outlives these runs
             with suppress(NumbaError, StepError):  # a faulty source of noise, which is never played
-                compiled = [tuple(algorithm.literal(*pair, *given)) for pair in begun]
+                compiled = [tuple(algorithm.play_checked(*pair, *given)) for pair in begun]
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())
         hint = UFUNC if "ufunc" in why else ""
