@@ -5,7 +5,7 @@ from dataclasses import replace
 from planted import Plant
 from privregret.companion import PhasedFTNL
 from privregret.companion.votes import Ballot
-from privregret.studies import constants as study
+from privregret.studies import whole_epochs as study
 
 
 def one_round_too_long(patch):

@@ -99,7 +99,7 @@ class MarginStop(FullInformationAlgorithm):
     to 0. The convergence is slow.
 
     Privacy: epsilon for the sequence of actions: fraction epsilon for tau, the rest for the action.
-    Twin: tests/naive/full_information.py, `MarginStop`.
+    Twin: notebooks/companion/constants, `margin_stop`.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class Votes(FullInformationAlgorithm):
     The learner exploits unanimity. If losses are the same in every round its regret is at most (ln
     K + 3 ln(1 + ln K) + 9) / epsilon + 6. On other stochastic losses regret can be linear in T.
 
-    Privacy: epsilon for the sequence of actions. Twin: tests/naive/full_information.py, `Votes`.
+    Privacy: epsilon for the sequence of actions. Twin: notebooks/companion/constants, `votes`.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class VotesOrLeader(FullInformationAlgorithm):
     same in every round, and the order ln K / gap + ln K / epsilon on all stochastic losses.
 
     Privacy: epsilon for the sequence of actions, half for the leader and half for the test.
-    Twin: tests/naive/full_information.py, `VotesOrLeader`.
+    Twin: notebooks/companion/constants, `votes_or_leader`.
     """
 
     epsilon: float
