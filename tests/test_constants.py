@@ -20,6 +20,7 @@ from privregret.companion import (
     epoch_plan,
     margin_stop,
     minimax,
+    votes,
 )
 from privregret.full_information import FTNL
 from privregret.studies import constants as study
@@ -77,7 +78,7 @@ def test_the_mean_over_the_phase(growth):
 def naive_votes_loss(learner, actions, extra=0):
     """By listing all vote counts."""
     ballot, worst = learner.ballot(math.log(actions)), 0.0
-    rounds, threshold = ballot.length(1) + extra, ballot.threshold(1)
+    rounds, threshold = votes.epoch_length(ballot, 1) + extra, votes.epoch_threshold(ballot, 1)
 
     def law(counts):
         weights = [math.exp(ballot.rate * max(c - threshold, 0)) for c in counts]

@@ -8,6 +8,7 @@ from scipy.sparse import coo_array
 
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.companion.margin_stop import stopping_chances
+from privregret.companion.votes import epoch_length, epoch_threshold
 from privregret.core import store
 
 
@@ -38,7 +39,7 @@ def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> 
     # above e^rate fall as that sum grows. So the other votes are spread evenly, which makes the sum
     # smallest.
     ballot = learner.ballot(np.log(actions))
-    rounds, threshold = ballot.length(epoch) + extra, ballot.threshold(epoch)
+    rounds, threshold = epoch_length(ballot, epoch) + extra, epoch_threshold(ballot, epoch)
     from_k, to_j = np.meshgrid(np.arange(1, rounds + 1), np.arange(rounds), indexing="ij")
     others, few = rounds - from_k - to_j, actions - 2
     possible = (others == 0) if few == 0 else (others >= 0)
