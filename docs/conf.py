@@ -14,7 +14,7 @@ html_show_search_summary = html_show_sourcelink = html_copy_source = False
 extensions = ["myst_nb"]
 extensions += [f"sphinx.ext.{name}" for name in ("autodoc", "autosummary", "mathjax", "napoleon")]
 root_doc = "docs/index"
-exclude_patterns = ["README.md"]
+exclude_patterns = ["README.md", "figures/*/README.md"]
 # a notebook's mark of its end; attributes of one name
 suppress_warnings = ["mystnb.unknown_mime_type", "ref.python"]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import lectures
 import numpy as np
 from laws import tables
-from naive import adversarial, azize2025, bandits, full_information
+from naive import azize2025, bandits, full_information
 
 from privregret import exact
 from privregret.adversarial import (
@@ -93,16 +93,57 @@ APART = BernoulliBandit("two arms apart", (0.7, 0.4))
 
 def bandit(algorithm, problem, rounds, runs=2500):
     """A case whose slow version has the name and the parameters of the algorithm."""
-    values, rule = astuple(algorithm), RULES.get(type(algorithm))
-    name = type(algorithm).__name__
-    if rule:
-        twin = (azize2025.Batched if values else azize2025.PerRound)(rule, *values)
+    values, kind = astuple(algorithm), type(algorithm)
+    if kind in (DPKLUCB, DPIMED):
+        play = batched(kind.rule, *values)
+    elif kind in PLAIN:
+        play = PLAIN[kind](*values)
+    elif kind in (KLUCB, IMED):
+        play = azize2025.PerRound(kind is IMED).play
     else:
-        twin = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values)
-    return Case(algorithm, twin.play, problem, rounds, runs)
+        name = kind.__name__
+        play = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values).play
+    return Case(algorithm, play, problem, rounds, runs)
 
 
-RULES = {DPKLUCB: "klucb", DPIMED: "imed", KLUCB: "klucb", IMED: "imed"}
+def lazy_ucb(epsilon, **instead):
+    return lectures.plays("hu2021/4-bandit-setting", "lazy_ucb", instead, epsilon=epsilon)
+
+
+def hybrid_ucb(epsilon, tree="paper", **instead):
+    repair = {"paper": {}, "rootfree": {"root": False}, "scaled": {"more": 1}}[tree]
+    name = "hu2021/4-bandit-setting"
+    return lectures.plays(name, "hybrid_ucb", instead, epsilon=epsilon, **repair)
+
+
+def dp_se(epsilon, beta=None, **instead):
+    return lectures.plays("hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta)
+
+
+def lazy_dpts(epsilon):
+    """Hu and Hegde 2022: Anytime-Lazy-UCB whose index is a sample."""
+
+    def play(rewards, rng):
+        def index(mean, n, t, epsilon):
+            u = azize2025.clip(mean + 3 * math.log(t) / (epsilon * n))
+            return rng.beta(u * n + 1, (1 - u) * n + 1)
+
+        return lazy_ucb(epsilon, lazy_index=index)(rewards, rng)
+
+    return play
+
+
+PLAIN = {AnytimeLazyUCB: lazy_ucb, HybridUCB: hybrid_ucb, DPSE: dp_se, LazyDPTS: lazy_dpts}
+
+
+def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
+    """`play` of azize2025, Algorithm 1, with the rule of a class."""
+    notebook = "azize2025/4-algorithms"
+    index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
+    given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
+    return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
+
+
 SHORT = (20, 150, 1000)
 BANDITS = [
     bandit(AnytimeLazyUCB(0.05), THREE, (30, 300, 3000)),
@@ -161,14 +202,19 @@ LOSSES = [
 ]
 
 
-def epochs(noise, scale, *options, **more):
-    """`scale` is a number, or a function of the number of actions."""
+def epochs(noise, scale, **more):
+    """FTNL; `scale` is a number, or a function of the number of actions."""
 
     def play(losses, rng):
         factor = scale(len(losses[0])) if callable(scale) else scale
-        return full_information.Epochs(noise, factor, *options, **more).play(losses, rng)
+        name = "wu2026/3-bernoulli-resampling"
+        return lectures.plays(name, "ftnl", noise=noise, scale=factor, **more)(losses, rng)
 
     return play
+
+
+def prefixes(eta, **more):
+    return lectures.plays("cesari2026/4-algorithm", "random_prefix_softmax", eta=eta, **more)
 
 
 def hedge(rate):
@@ -183,32 +229,38 @@ def ours(learner):
 
 EVERYWHERE = [
     (FTNL(2.0, "exponential"), epochs("exponential", 1.0)),
-    (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampling=True)),
-    (RandomPrefixSoftmax(2.0, cap=1.0), epochs("gumbel", 1.0, "random")),
+    (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampled=True)),
+    (RandomPrefixSoftmax(2.0, cap=1.0), prefixes(1.0)),
     (EpochLeader(), full_information.Leader().play),
     (FollowTheLeader(), hedge(INF)),
     (DecreasingHedge(), hedge(2.0)),
 ]
 ON_ONE = [
     (FTNL(0.02), epochs("laplace", 100.0)),
-    (FTNL(1.0, "laplace", "hu2021"), epochs("laplace", 1.0)),
+    (
+        FTNL(1.0, "laplace", "hu2021"),
+        lectures.plays("hu2021/5-full-information", "ftnl", scale=1.0),
+    ),
     (FTNL(30.0, "laplace", "wu2026"), epochs("laplace", 2 / 30)),
     (FTNL(0.02, "exponential", "wu2026"), epochs("exponential", 50.0)),
-    (FTNL(30.0, "exponential", "wu2026", True), epochs("exponential", 1 / 30, resampling=True)),
+    (FTNL(30.0, "exponential", "wu2026", True), epochs("exponential", 1 / 30, resampled=True)),
     (FTNL(20.0, "gumbel"), epochs("gumbel", 0.1)),
-    (FTNL(1.0, "gumbel", "wu2026", True), epochs("gumbel", 2.0, resampling=True)),
+    (FTNL(1.0, "gumbel", "wu2026", True), epochs("gumbel", 2.0, resampled=True)),
     (FTNL(1.0, "gumbel", "wu2026-proofs"), epochs("gumbel", 1.0)),
-    (FTNL(0.5, "laplace", 3.7, True), epochs("laplace", 3.7 / 0.5, resampling=True)),
+    (FTNL(0.5, "laplace", 3.7, True), epochs("laplace", 3.7 / 0.5, resampled=True)),
     (NaiveFTNL(2.0), epochs("laplace", lambda actions: actions / 2)),
     (NaiveFTNL(0.1), epochs("laplace", lambda actions: 10 * actions)),
     (NaiveFTNL(60.0), epochs("laplace", lambda actions: actions / 60)),
-    (RandomPrefixSoftmax(0.02), epochs("gumbel", 100.0, "random")),
-    (RandomPrefixSoftmax(0.2), epochs("gumbel", 10.0, "random")),
-    (RandomPrefixSoftmax(100.0), epochs("gumbel", 8.0, "random")),  # the cap
-    (RandomPrefixSoftmax(4.0, "half", INF), epochs("gumbel", 0.5, "half")),
+    (RandomPrefixSoftmax(0.02), prefixes(0.01)),
+    (RandomPrefixSoftmax(0.2), prefixes(0.1)),
+    (RandomPrefixSoftmax(100.0), prefixes(0.125)),  # the cap
+    (
+        RandomPrefixSoftmax(4.0, "half", INF),
+        prefixes(2.0, prefix=lambda n, rng: n // 2 + 1 if n > 1 else 1),
+    ),
     (
         RandomPrefixSoftmax(0.5, "full", bernoulli_resampling=True),
-        epochs("gumbel", 8.0, "full", True),
+        epochs("gumbel", 8.0, resampled=True),
     ),
     (EpochLeader(True), full_information.Leader(True).play),
     (DecreasingHedge(0.3), hedge(0.3)),
@@ -249,32 +301,58 @@ ADVISED = ExpertProblem(
     TURN, Advice("five experts", [0, 70], ROWS, [[0, 1, 2, 1, 0], [2, 2, 1, 0, 0]])
 )
 
+BATCHES = lectures.namespace("asi2025/3-private-adversarial-bandits")
+OTHER_BASES = lectures.namespace("asi2025/E-conversions")
+ADVICE = lectures.namespace("asi2025/4-expert-advice")
+
+
+def plain(name, *parameters, **more):
+    """A maker of a base in plain Python, for a number of arms and a generator."""
+    return lambda arms, rng: (BATCHES | OTHER_BASES)[name](arms, rng, *parameters, **more)
+
+
+AS_PRINTED = {"leads": max, "at_cap": 0}
 BASES = [
-    (EXP3(0.3, 0.1), lambda k: adversarial.EXP3(k, 0.3, 0.1)),
+    (EXP3(0.3, 0.1), plain("PlainEXP3", 0.3, 0.1)),
     # bolder ones make of a rounding error another run
-    (EXP3(0.5, 0.3), lambda k: adversarial.EXP3(k, 0.5, 0.3)),
-    (EXP3(0.02, 0.5), lambda k: adversarial.EXP3(k, 0.02, 0.5)),
-    (HTINF(math.sqrt(6)), lambda k: adversarial.HTINF(k, math.sqrt(6))),
-    (HTINF(0.3), lambda k: adversarial.HTINF(k, 0.3)),
-    (HTINF(30.0), lambda k: adversarial.HTINF(k, 30.0)),
-    (FTPL(0.2, 20), lambda k: adversarial.FTPL(k, 0.2, 20, "corrected")),
-    (FTPL(0.2, 3, "zero at cap"), lambda k: adversarial.FTPL(k, 0.2, 3, "zero at cap")),
-    (FTPL(2.0, 20, "printed"), lambda k: adversarial.FTPL(k, 2.0, 20, "printed")),
+    (EXP3(0.5, 0.3), plain("PlainEXP3", 0.5, 0.3)),
+    (EXP3(0.02, 0.5), plain("PlainEXP3", 0.02, 0.5)),
+    (HTINF(math.sqrt(6)), plain("PlainHTINF", math.sqrt(6))),
+    (HTINF(0.3), plain("PlainHTINF", 0.3)),
+    (HTINF(30.0), plain("PlainHTINF", 30.0)),
+    (FTPL(0.2, 20), plain("PlainFTPL", 0.2, 20)),
+    (FTPL(0.2, 3, "zero at cap"), plain("PlainFTPL", 0.2, 3, at_cap=0)),
+    (FTPL(2.0, 20, "printed"), plain("PlainFTPL", 2.0, 20, **AS_PRINTED)),
 ]
 BUDGETS = [(0.3, None, 4), (0.05, 7, 7), (30.0, None, 1)]  # epsilon, tau, and the tau that it makes
 REPORTS = (40, 200, 400)
 
 
+def in_batches(oracle, arms, tau, scale, rng):
+    """A base in plain Python, in batches if it is private."""
+    base = oracle(arms, rng)
+    return BATCHES["InBatches"](base, rng, tau, scale) if scale else base
+
+
+def played(losses, bandit):
+    for row in losses:
+        arm = bandit.choose()
+        bandit.observe(row[arm])
+        yield arm
+
+
 def conversion(oracle, tau=1, scale=0.0):
-    return lambda losses, rng: adversarial.conversion(
-        losses, oracle(len(losses[0])), tau, scale, rng
+    return lambda losses, rng: list(
+        played(losses, in_batches(oracle, len(losses[0]), tau, scale, rng))
     )
 
 
 def over_experts(oracle, tau, scale):
-    return lambda losses, advice, rng: adversarial.conversion(
-        losses, oracle(advice.experts), tau, scale, rng, dense(advice, len(losses))
-    )
+    def play(losses, advice, rng):
+        bandit = in_batches(oracle, advice.experts, tau, scale, rng)
+        return list(ADVICE["follow_experts"](losses, dense(advice, len(losses)), bandit, rng))
+
+    return play
 
 
 def dense(advice, rounds):
@@ -283,15 +361,12 @@ def dense(advice, rounds):
     return advice.rows[segment[:, None], advice.group[segment]]
 
 
-def sparse_switch(epsilon, rate):
-    return lambda losses, rng: adversarial.sparse_switch(losses, epsilon, rate, rng)
+def exp4(name, **parameters):
+    play = lectures.plays("asi2025/4-expert-advice", name, **parameters)
+    return lambda losses, advice, rng: play(losses, dense(advice, len(losses)), rng)
 
 
-def exp4(play, *parameters):
-    return lambda losses, advice, rng: play(losses, dense(advice, len(losses)), *parameters, rng)
-
-
-EARLY = (40, 200, 300)
+EARLY, FEW = (40, 200, 300), (SIDES, REPORTS, 1500)
 ADVERSARIAL = [Case(base, conversion(oracle), TURN, EARLY, 1000) for base, oracle in BASES]
 ADVERSARIAL += [
     Case(BatchedPrivate(b, e, tau), conversion(oracle, n, 1 / (n * e)), TURN, REPORTS, 1000)
@@ -303,8 +378,14 @@ ADVERSARIAL += [
     for (base, oracle), e in zip(BASES[::3] + BASES[:1], (0.5, 20.0, 1.0, 0.01), strict=True)
 ]
 ADVERSARIAL += [
-    Case(SparseSwitch(*p), sparse_switch(*p), SIDES, REPORTS, 1500)
-    for p in ((2.0, 0.2), (0.1, 1.0), (50.0, 0.05))
+    Case(
+        one,
+        lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(one)),
+        SIDES,
+        REPORTS,
+        1500,
+    )
+    for one in (SparseSwitch(2.0, 0.2), SparseSwitch(0.1, 1.0), SparseSwitch(50.0, 0.05))
 ]
 PRIVATE = zip(BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True)
 ON_EXPERTS = [(BatchedPrivate(b, e), oracle, n, 1 / (n * e)) for (b, oracle), (e, n) in PRIVATE]
@@ -316,12 +397,16 @@ EXPERTS += [
     Case(ExpertsFromBandit(BASES[1][0]), over_experts(BASES[1][1], 1, 0.0), ADVISED, EARLY, 1000)
 ]
 EXPERTS += [
-    Case(EXP4Local(*p), exp4(adversarial.exp4_local, *p), ADVISED, EARLY, 1000)
-    for p in ((1.0, 0.1, 0.05), (0.05, 0.01, 0.05), (20.0, 2.0, 0.2))
+    Case(one, exp4("local_exp4", **vars(one)), ADVISED, EARLY, 1000)
+    for one in map(EXP4Local, (1.0, 0.05, 20.0), (0.1, 0.01, 2.0), (0.05, 0.05, 0.2))
 ]
 EXPERTS += [
-    Case(EXP4Batched(*p), exp4(adversarial.exp4_batched, *p), ADVISED, REPORTS, 1000)
-    for p in ((1.0, 1e-3, 0.2, 0.3, 1), (0.5, 1e-2, 0.2, 0.3, 13), (0.1, 1e-3, 3.0, 0.9, 400))
+    Case(one, exp4("batched_exp4", **vars(one)), ADVISED, REPORTS, 1000)
+    for one in (
+        EXP4Batched(1.0, 1e-3, 0.2, 0.3, 1),
+        EXP4Batched(0.5, 1e-2, 0.2, 0.3, 13),
+        EXP4Batched(0.1, 1e-3, 3.0, 0.9, 400),
+    )
 ]
 
 CASES = BANDITS + FULL_INFORMATION + ADVERSARIAL + EXPERTS
@@ -332,22 +417,27 @@ FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[::-1]
 # What epsilon does
 
 
-class WithoutNoise(azize2025.Batched):
-    def noise(self, rng):
-        return 0.0
+def no_noise(scale, rng):
+    return 0.0
+
+
+def tie_breaking(scale, rng):
+    return bandits.TINY * rng.random()
 
 
 RESAMPLED = FTNL(1e6, "gumbel", bernoulli_resampling=True)
 PRIVATE_EXPERTS = ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9))
-LOCAL = exp4(adversarial.exp4_local, INF, 0.1, 0.05)
+LOCAL = exp4("local_exp4", epsilon=INF, eta=0.1, gamma=0.05)
 # algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the
 # latter
 LIMITS = [
-    (AnytimeLazyUCB(1e6), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
+    (AnytimeLazyUCB(1e6), lazy_ucb(INF, laplace=tie_breaking), EQUAL, (20, 100, 500), 400),
     (HybridUCB(1e6), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
-    (DPSE(1e6, 0.9), bandits.DPSE(1e6, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
-    (DPKLUCB(1e6), WithoutNoise("klucb", 500.0).play, EQUAL, (20, 100, 500), 400),
-    (DPIMED(1e6), WithoutNoise("imed", 500.0).play, EQUAL, (20, 100, 500), 400),
+    (DPSE(1e6, 0.9), dp_se(1e6, 0.9), CLOSE, (1200, 2000, 5000), 200),
+    *(
+        (kind(1e6), batched(kind.rule, 500.0, laplace=no_noise), EQUAL, (20, 100, 500), 400)
+        for kind in (DPKLUCB, DPIMED)
+    ),
     *(
         (FTNL(1e6, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
         for noise in ("laplace", "exponential", "gumbel")

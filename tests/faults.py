@@ -1,37 +1,28 @@
 """Slow versions of bandit algorithms with a fault in their noise: audits and tests must see it."""
 
-from naive import azize2025, bandits
+from types import SimpleNamespace
+
+from cases import batched, dp_se, hybrid_ucb, lazy_ucb, no_noise
 
 
-def faulty(kind, **methods):
-    """A class with other methods."""
-    return type(f"Faulty{kind.__name__}", (kind,), methods)
+def lazy_without_epsilon(epsilon):
+    """Anytime-Lazy-UCB with noise of scale 1."""
+    return SimpleNamespace(play=lazy_ucb(epsilon, laplace=lambda scale, rng: rng.laplace()))
 
 
-lazy, hybrid, elimination = bandits.AnytimeLazyUCB, bandits.HybridUCB, bandits.DPSE
+def hybrid_without_noise(epsilon):
+    return SimpleNamespace(play=hybrid_ucb(epsilon, laplace=no_noise))
 
-LAZY_WITHOUT_EPSILON = faulty(lazy, noise=lambda self, rng, r: rng.laplace(0.0, 1.0))
-# one draw for all arms: it cancels in every comparison
-ELIMINATION_SHARED = faulty(
-    elimination, noises=lambda self, rng, epoch, arms: [rng.laplace(0.0, 1 / self.epsilon)] * arms
-)
-HYBRID_WITHOUT_ARRAY_NOISE = faulty(hybrid, array_noise=lambda self, rng, r: 0.0)
-HYBRID_HALVED_ARRAYS = faulty(
-    hybrid, array_noise=lambda self, rng, r: rng.laplace(0.0, 1 / self.epsilon)
-)
-HYBRID_HALVED_NODES = faulty(
-    hybrid, node_noise=lambda self, rng, r, level: rng.laplace(0.0, r / self.epsilon)
-)
-HYBRID_FORGOTTEN_LEVEL = faulty(
-    hybrid,
-    node_noise=lambda self, rng, r, level: (
-        0.0 if level == 1 else hybrid.node_noise(self, rng, r, level)
-    ),
-)
-# for the tree "scaled": noise for the depth, where this repair needs one level more
-HYBRID_UNSCALED = faulty(
-    hybrid, node_noise=lambda self, rng, r, level: rng.laplace(0.0, r / (0.5 * self.epsilon))
-)
-BATCHED_TENTH = faulty(
-    azize2025.Batched, noise=lambda self, rng: rng.laplace(0.0, 0.1 / self.epsilon)
-)
+
+def elimination_without_noise(epsilon, beta):
+    """DP-SE; so does one draw for all arms, which cancels in every comparison."""
+    return SimpleNamespace(play=dp_se(epsilon, beta, laplace=no_noise))
+
+
+def batched_tenth(kind, epsilon):
+    """azize2025, Algorithm 1, with a tenth of the noise."""
+    return SimpleNamespace(play=batched(kind.rule, epsilon, laplace=a_tenth))
+
+
+def a_tenth(scale, rng):
+    return rng.laplace(0.0, 0.1 * scale)

@@ -4,6 +4,7 @@ import ast
 import json
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
@@ -25,13 +26,16 @@ def namespace(notebook):
     return names
 
 
-def plays(notebook, name, **parameters):
+def plays(notebook, name, instead=(), **parameters):
     """`play` of an algorithm of a notebook, a function (*tables, rng=, **parameters) that yields in
-    each round the arm, or a tuple that begins with it."""
+    each round the arm, or a tuple that begins with it; `instead` has other values for names."""
+    plain = namespace(notebook)[name]
+    names = plain.__globals__ | dict(instead)
+    plain = FunctionType(plain.__code__, names, name, plain.__defaults__) if instead else plain
 
     def play(*given):
         *tables, rng = given
-        played = namespace(notebook)[name](*tables, **parameters, rng=rng)
+        played = plain(*tables, **parameters, rng=rng)
         return [one[0] if isinstance(one, tuple) else one for one in played]
 
     return play

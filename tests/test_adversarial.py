@@ -8,9 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import BASES
+from cases import BASES, OTHER_BASES, in_batches, plain, played
 from conftest import refused
-from naive import adversarial as naive
 from scipy import stats
 from scipy.integrate import quad
 from scipy.optimize import brentq
@@ -117,10 +116,9 @@ class WithoutNoise(EXP4Batched):
 
 def test_exp4_with_arms_for_experts_is_exp3():
     losses, rounds, rng = table(300, 4), np.arange(300), np.random.default_rng(8)
-    exp3, actions = naive.EXP3(4, 0.3, 0.1), []
-    for row in losses:
-        actions.append(exp3.choose(rng))
-        exp3.update(row[actions[-1]], rng)
+    exp3, actions = plain("PlainEXP3", 0.3, 0.1)(4, rng), []
+    for arm in played(losses, exp3):
+        actions.append(arm)
         for _ in range(4):  # what EXP4 draws for its experts
             noise.laplace(0.0, rng)
     algorithm = WithoutNoise(0.5, 1e-3, 0.3, 0.1, 1)
@@ -273,26 +271,19 @@ def test_the_printed_resampling_estimates_something_else():
 # bases of one's own
 
 
+class EXP3Learner(OTHER_BASES["PlainEXP3"]):
+    """In a module from which it can be unpickled."""
+
+
 class PlainEXP3(EXP3):
     """EXP3 as somebody writes it who does not know this package."""
 
     id, steps = "exp3", None
 
     def start(self, arms, rng, horizon=None):
-        learner = naive.EXP3(arms, self.eta, self.gamma)
-        learner.rng, learner.horizon = rng, horizon
-        return PlainLearner(learner)
-
-
-class PlainLearner:
-    def __init__(self, learner):
-        self.learner = learner
-
-    def choose(self):
-        return self.learner.choose(self.learner.rng)
-
-    def observe(self, y):
-        self.learner.update(y, self.learner.rng)
+        learner = EXP3Learner(arms, rng, self.eta, self.gamma)
+        learner.horizon = horizon
+        return learner
 
 
 @jit
@@ -413,7 +404,7 @@ def test_the_horizon_of_a_base_is_the_number_of_batches():
     for horizon, expected in ((102, 26), (104, 26), (3, 1), (None, None)):
         learner = BatchedPrivate(PlainEXP3(0.3, 0.1), 0.3).start(3, 1, horizon)
         learner.choose()
-        assert learner._memory[1][0]["base"]["learner"].learner.horizon == expected
+        assert learner._memory[1][0]["base"]["learner"].horizon == expected
     short = ExpertsFromBandit(SparseSwitch(1.0, 0.1))  # more arms than it plays, and no horizon
     refused(lambda: short.start(2, 1, experts=2), "horizon", "sparse switch")
     refused(lambda: short.start(2, 1, 100, experts=3), "sparse switch", 2, 3)
@@ -665,29 +656,29 @@ def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
 @pytest.mark.parametrize(
     ("algorithm", "base"),
     [
-        (BatchedPrivate(HTINF(2.0), 0.13), naive.HTINF(4, 2.0)),
-        (LocallyPrivate(EXP3(0.02, 0.2), 0.3), naive.EXP3(4, 0.02, 0.2)),
+        (BatchedPrivate(HTINF(2.0), 0.13), plain("PlainHTINF", 2.0)),
+        (LocallyPrivate(EXP3(0.02, 0.2), 0.3), plain("PlainEXP3", 0.02, 0.2)),
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_sums_of_the_noise_are_those_of_the_naive_twin(algorithm, base):
+def test_sums_of_the_noise_are_those_of_the_plain_algorithm(algorithm, base):
     """The horizon cuts the last batch of eight rounds, whose noise is never drawn."""
     problem, horizon, tau = instances.gap_adversary(4, 0.5), 205, algorithm.tau
     expected = np.zeros((4, 3))
 
-    class Noted(type(base)):
-        batches = 0
-
-        def update(self, y, rng):
-            self.batches += 1
-            z = y - problem.losses[0, self.i]
-            expected[self.i] += z, z / math.sqrt(self.batches), z / math.sqrt(self.p[self.i])
-            super().update(y, rng)
-
-    base.__class__ = Noted
     (rng,) = streams.children(np.random.default_rng(5), 1)
-    naive.conversion(problem.table(horizon), base, tau, algorithm.scale, rng)
-    assert base.batches == horizon // tau
+    learner, batches = base(4, rng), []
+
+    def noted(y):
+        batches.append(y - problem.losses[0, learner.arm])
+        sizes = 1, math.sqrt(len(batches)), math.sqrt(learner.p[learner.arm])
+        expected[learner.arm] += batches[-1] / np.array(sizes)
+        observe(y)
+
+    observe, learner.observe = learner.observe, noted
+    private = in_batches(lambda *_: learner, 4, tau, algorithm.scale, rng)
+    assert len(list(played(problem.table(horizon), private))) == horizon
+    assert len(batches) == horizon // tau
     for runs in (1, 3):
         losses, noise = algorithm.run_with_noise(problem, horizon, 5, runs)
         assert noise.shape == (runs, 4, 3)

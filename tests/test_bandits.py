@@ -3,12 +3,12 @@
 import math
 
 import faults
+import lectures
 import numpy as np
 import pytest
-from cases import BANDITS
+from cases import BANDITS, dp_se, lazy_ucb
 from conftest import refused
 from laws import FALSE_ALARM, by_play, by_run, same_law
-from naive import azize2025
 from naive import bandits as naive
 from scipy.stats import norm
 
@@ -25,8 +25,8 @@ from privregret.bandits import (
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.core import noise
 from privregret.instances import HU2021_2, HU2021_3, BernoulliBandit
-from privregret.studies.azize2025_ablation import AblatedDPKLUCB
 
+AblatedDPKLUCB = lectures.namespace("azize2025/5-experiments")["AblatedDPKLUCB"]
 FIVE = HU2021_2
 
 
@@ -37,11 +37,6 @@ def bandit(*means):
 def rewards_of(horizon, *means, seed=0):
     """(T, K) rewards of 0 and 1."""
     return (np.random.default_rng(seed).random((horizon, len(means))) < means).astype(float)
-
-
-def same_play(algorithm, slow, rewards, seed):
-    fast = algorithm.play(rewards, np.random.default_rng(seed))
-    assert fast.tolist() == slow.play(rewards, np.random.default_rng(seed))
 
 
 def event_by_event(algorithm, means, horizons, recorder):
@@ -61,12 +56,12 @@ def test_event_by_event_is_round_by_round_when_rewards_are_certain(epsilon, mean
     rewards = np.tile(means, (len(horizons), 1))
     for seed in range(3):
         for algorithm, slow in [
-            (AnytimeLazyUCB(epsilon), naive.AnytimeLazyUCB(epsilon)),
-            (DPSE(epsilon, 0.9), naive.DPSE(epsilon, 0.9)),
+            (AnytimeLazyUCB(epsilon), lazy_ucb(epsilon)),
+            (DPSE(epsilon, 0.9), dp_se(epsilon, 0.9)),
         ]:
             noise = naive.Recorder(np.random.default_rng(seed), certain=True)
             counts = event_by_event(algorithm, means, horizons, noise)
-            actions = slow.play(rewards, np.random.default_rng(seed))
+            actions = slow(rewards, np.random.default_rng(seed))
             assert counts.tolist() == naive.pulls_at(actions, horizons, len(means))
 
 
@@ -75,16 +70,18 @@ def test_event_by_event_is_round_by_round_when_rewards_are_certain(epsilon, mean
 def test_dp_se_at_its_threshold(epsilon, arms):
     """Certain rewards, and arms around the border of elimination: each arm's noise decides, for
     itself."""
-    slow = naive.DPSE(epsilon, 0.9)
-    length = math.ceil(slow.length(1, arms, 0.9))
-    behind = slow.threshold(1, arms, 0.9) + np.linspace(-3, 3, arms + 1)[1:-1] / (epsilon * length)
+    plain = lectures.namespace("hu2021/6-experiments")
+    length = math.ceil(plain["epoch_length"](1, arms, epsilon, 0.9))
+    behind = plain["too_far"](1, arms, epsilon, 0.9) + np.linspace(-3, 3, arms + 1)[1:-1] / (
+        epsilon * length
+    )
     means = np.append(0.95, 0.95 - behind[: arms - 1])
     horizons = np.arange(1, arms * length + 3 * arms)
     rewards = np.tile(means, (len(horizons), 1))
     dropped = set()
     for seed in range(6):
-        same_play(DPSE(epsilon, 0.9), slow, rewards, seed)
-        actions = slow.play(rewards, np.random.default_rng(seed))
+        actions = dp_se(epsilon, 0.9)(rewards, np.random.default_rng(seed))
+        assert DPSE(epsilon, 0.9).play(rewards, seed).tolist() == actions
         noise = naive.Recorder(np.random.default_rng(seed), certain=True)
         counts = event_by_event(DPSE(epsilon, 0.9), means, horizons, noise)
         assert counts.tolist() == naive.pulls_at(actions, horizons, arms)
@@ -110,9 +107,9 @@ def test_lazy_arrays_are_complete_at_3_7_15_31_pulls():
 def test_a_comparison_of_laws_can_fail():
     """Noise that forgets epsilon, or has a tenth of the scale, is seen in 500 runs."""
     for algorithm, faulty in (
-        (AnytimeLazyUCB(0.5), faults.LAZY_WITHOUT_EPSILON(0.5)),
-        (DPIMED(0.05), faults.BATCHED_TENTH("imed", 0.05)),
-        (DPKLUCB(1.0), faults.BATCHED_TENTH("klucb", 1.0)),
+        (AnytimeLazyUCB(0.5), faults.lazy_without_epsilon(0.5)),
+        (DPIMED(0.05), faults.batched_tenth(DPIMED, 0.05)),
+        (DPKLUCB(1.0), faults.batched_tenth(DPKLUCB, 1.0)),
     ):
         case = next(c for c in BANDITS if c.algorithm == algorithm)
         played = by_play(faulty.play, case.problem, case.rounds[:2], 500, seed=1)
@@ -236,13 +233,14 @@ def test_dp_se_with_an_epoch_longer_than_any_integer():
 
 
 def test_batch_ends():
+    batch_end = lectures.namespace("azize2025/4-algorithms")["batch_end"]
     assert batch_ends(2.0, 1, 0, 100).tolist() == [1, 3, 7, 15, 31, 63, 127]
     assert batch_ends(1.1, 1, 0, 28).tolist() == [1, 3, 4, 5, 7, 8, 10, 12, 14, 16, 19, 22, 25, 28]
     assert batch_ends(2.0, 1, 1, 20).tolist() == [1, 3, 6, 10, 15, 21]
     for alpha in (1.01, 1.05, 1.1, 1.5, 2.0, 3.0, 2.5):
         for n0 in (1, 3, 10):
             ends = batch_ends(alpha, n0, 0, 10**5).tolist()
-            assert ends == [azize2025.batch_end(m, alpha, n0) for m in range(len(ends))]
+            assert ends == [batch_end(m, alpha, n0) for m in range(len(ends))]
             assert ends[-1] >= 10**5 and (np.diff(ends) > 0).all()
             sizes = np.diff(ends, prepend=0)
             m = np.arange(len(ends))

@@ -49,9 +49,11 @@ TEXTS = """\
 caption = "A line."
 
 [claim.small]
+title = "Small"
 place = "Here"
 claim = "It is small."
 quantity = "value"
+evidence = "closed form"
 at_most = 10
 macro = "demo{macro}"
 """

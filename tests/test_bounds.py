@@ -276,6 +276,19 @@ def test_best_arms_and_no_rounds():
     np.testing.assert_allclose(sharp, [0, each[0], each.sum()])
 
 
+def test_theorem_10_needs_its_condition_on_the_gap():
+    """At gap 1 and epsilon = 10 ln K regret / ln K falls with K; at gap 1/2 it does not."""
+
+    def over_log(log_k, means):
+        others = log_k + math.log1p(-math.exp(-log_k))
+        instance = instances.bernoulli_losses(means, log_counts=(0.0, others))
+        return regret(FTNL(10 * log_k), instance, 2**50) / log_k
+
+    small, large = math.log(10), 300.0
+    assert over_log(large, (0.0, 1.0)) < 0.01 * over_log(small, (0.0, 1.0))
+    assert over_log(large, (0.0, 0.5)) > 0.5 * over_log(small, (0.0, 0.5))
+
+
 # steps of hu2021's proofs
 
 

@@ -4,10 +4,12 @@ import math
 from itertools import pairwise, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from laws import FALSE_ALARM
 from scipy.stats import laplace, norm
 
+from privregret import estimates
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.bounds import azize2025
 from privregret.divergence import d_epsilon, kl
@@ -136,13 +138,19 @@ def test_steps_of_theorem_f7():
 
 
 @pytest.mark.parametrize("alpha, n0", [(2.0, 1), (1.1, 1), (1.25, 7)])
-def test_steps_about_batches(alpha, n0):
-    """(35) and (36) hold; the two steps that fail as printed hold as repaired."""
+def test_displays_about_batches(alpha, n0):
+    """Those of the proofs of Theorems F.7 and F.9 hold as repaired; the first fails as printed."""
     ends = np.asarray(batch_ends(alpha, n0, 0, 10**6), float)
-    powers, sizes = alpha ** np.arange(len(ends)), np.diff(ends, prepend=0)
-    assert (ends <= n0 * (alpha * powers - 1) / (alpha - 1) + 1 + 1e-6).all()
-    assert (sizes <= 2 * n0 * powers + 1e-6).all()
-    steps = study.batch_steps(ends, n0, alpha)
-    assert steps["batch"] == pytest.approx(max(b - a - alpha * a for a, b in pairwise(ends)))
-    assert steps["batch"] <= 1 + 1e-6
-    assert 0 < steps["pulled"] <= n0 * alpha / (alpha - 1) + 1e-6
+    levels = np.geomspace(1, 1e5, 2000)  # H
+    excess = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
+    assert -n0 * alpha / (alpha - 1) < excess <= 1e-6
+    assert max(after - before - alpha * before for before, after in pairwise(ends)) <= 1 + 1e-6
+
+
+def test_how_often_an_order_is_seen_has_the_error_of_the_smallest_baseline():
+    experiments = pd.DataFrame({"instance": "one", "algorithm": "new", "mean": np.arange(100.0)})
+    baselines = pd.DataFrame({"instance": "one", "mean": [80.5, 60.5, 10], "se": [1, 5, math.inf]})
+    (seen,) = study.order_seen(experiments.assign(se=1.0), baselines, ["instance"]).itertuples()
+    alone = estimates.fractions(experiments, "algorithm", "mean < 60.5").fraction_se[0]
+    # 56 to 66 of the 100 are below the mean of the second baseline and its error
+    assert seen.fraction == 0.61 and seen.fraction_se == pytest.approx(math.hypot(alone, 0.05))

@@ -93,7 +93,9 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert draw.regret_limits(summary) == (500 / 30, 1000)
     _, ax = draw.subplots()
     draw.regret_axes(ax, summary, rounds="linear", legend_values=True)
-    assert ax.get_ylim() == (500 / 30, 1000) and ax.get_legend_handles_labels()[1] == ["UCB1: 500"]
+    error = f"{summary.se.iloc[-1]:.0f}"
+    assert ax.get_ylim() == (500 / 30, 1000)
+    assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {error}"]
 
 
 @pytest.mark.parametrize(("count", "rows", "finals"), [(3, 1, 0), (4, 1, 0), (6, 2, 0), (7, 2, 1)])

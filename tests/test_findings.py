@@ -1,5 +1,6 @@
 """Verdicts at and around their borders, for claims and for the other kinds of finding."""
 
+import csv
 import json
 import math
 import re
@@ -11,21 +12,22 @@ from conftest import ROOT
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
 from privregret.press.findings import (
-    FAILS,
-    HOLDS,
-    NOT_REPRODUCED,
-    REPRODUCED,
+    CLAIM,
+    FAILURES,
+    STEP,
     UNDECIDED,
+    VERDICTS,
+    WORDS,
     Finding,
     criterion,
 )
 
-YES, NO, OPEN = REPRODUCED, NOT_REPRODUCED, UNDECIDED
+(YES, NO), (HOLDS, FAILS), OPEN = WORDS[CLAIM], WORDS[STEP], UNDECIDED
 
 
-def finding(value, error=0.0, bound=0.0, kind="claim", **form):
-    number = Estimate(value, error, bound)
-    return Finding("one", "Section 1", "a claim", "a number", number, criterion(**form), kind)
+def finding(value, error=0.0, bound=0.0, kind="claim", failure="", **form):
+    number, agrees = Estimate(value, error, bound), criterion(**form)
+    return Finding("one", "Section 1", "a claim", "x", number, agrees, kind, failure=failure)
 
 
 # intervals are value +- 3 errors, numbers exact in binary; borders belong to the claim
@@ -84,6 +86,26 @@ def test_what_is_not_a_claim_holds_or_does_not(kind):
     assert all(verdict == expected for expected, verdict in found.items())
 
 
+@pytest.mark.parametrize(("kind", "yes", "no"), [("claim", YES, NO), ("step", HOLDS, FAILS)])
+def test_a_verdict_says_how_a_statement_fails_as_printed(kind, yes, no):
+    found = {
+        (failure, value): finding(value, kind=kind, failure=failure, at_most=1)
+        for failure in ("", *FAILURES)
+        for value in (0.5, 1.5)
+    }
+    assert found["misprint", 0.5].verdict == f"{yes} after the repair of a misprint"
+    assert found["condition", 0.5].verdict == f"{yes} under a condition"
+    assert found["error", 0.5].verdict == found["", 0.5].verdict == yes
+    assert {one.verdict for (_, value), one in found.items() if value > 1} == {no}
+    assert {one.verdict for one in found.values()} <= set(VERDICTS[kind])
+    # only an error fails, and it does
+    odd = {of for of, one in found.items() if one.contradiction}
+    assert odd == {("", 1.5), ("misprint", 1.5), ("condition", 1.5), ("error", 0.5)}
+    open_ = [finding(1, 0.1, kind=kind, failure=failure, at_most=1) for failure in ("", *FAILURES)]
+    assert {(one.verdict, one.contradiction) for one in open_} == {(OPEN, "")}
+    assert not finding(1.5, kind="ours", at_most=1).contradiction
+
+
 def test_an_error_that_is_only_rounding_counts_as_none():
     assert finding(1e6, 1e-6, at_least=1e6).verdict == YES
     assert finding(1e6, 1e-2, at_least=1e6).verdict == OPEN
@@ -140,9 +162,18 @@ def test_no_verdict_is_typed(file):
     """With other parameters it may be another one."""
     texts = tomllib.loads(file.read_text())
     said = [e["caption"] for s in ("figure", "table") for e in texts.get(s, {}).values()]
-    said += [e["headline"] for e in texts.get("claim", {}).values() if "headline" in e]
     cells = json.loads(file.with_suffix(".ipynb").read_bytes())["cells"]
     said += ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
-    # what the paper says of itself is no verdict of ours
-    ours = re.sub(r'"[^"]*"', "", "\n".join(said))
+    # what the paper says of itself is no verdict of ours, and a row that names its finding is read
+    ours = re.sub(r'"[^"]*"|^.*<!-- [\w-]+/[\w-]+ -->.*$', "", "\n".join(said), flags=re.M)
     assert [found[0] for found in re.finditer(TYPED, ours, re.I)] == []
+
+
+def test_a_row_that_names_its_finding_has_its_verdict():
+    with open(ROOT / "figures/findings.csv", encoding="utf-8") as file:
+        verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(file)}
+    rows = re.compile(r"^\|.*\| *([^|]+?) *<!-- ([\w-]+/[\w-]+) --> *\|$", re.M)
+    for file in (ROOT / "notebooks").glob("*/*.ipynb"):
+        cells = json.loads(file.read_bytes())["cells"]
+        said = rows.findall("\n".join("".join(cell["source"]) + "\n" for cell in cells))
+        assert [(id, verdict) for verdict, id in said] == [(id, verdicts.get(id)) for _, id in said]

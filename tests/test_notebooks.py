@@ -132,22 +132,6 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
     assert kept["notebooks"][name]["parameters"] == defaults(name)
 
 
-def test_what_a_notebook_says_that_we_find_is_found():
-    """In the table that opens a lecture a verdict is followed by its finding, in a comment."""
-    published = record.read(ROOT)["notebooks"].items()
-    verdicts = {
-        f"{name.split('/')[0]}/{row['key']}": row["verdict"]
-        for name, notebook in published
-        for row in notebook["findings"]
-    }
-    said = [
-        pair
-        for name in NAMES
-        for pair in re.findall(r"\| ([^|]*?) *<!-- (\S+) -->", read(name).cells[0].source)
-    ]
-    assert said == [(verdicts.get(finding), finding) for _, finding in said]
-
-
 def test_columns_have_one_meaning_each():
     """What tables of two notebooks call by one name stands in the list of docs/reproducing.md, and
     numbers keep the order that their names promise."""

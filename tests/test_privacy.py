@@ -6,12 +6,15 @@ from collections import Counter
 from functools import partial
 from itertools import pairwise, product
 
+import cases
 import faults
+import lectures
 import numpy as np
 import pytest
 from conftest import refused
 from laws import FALSE_ALARM
 from naive import bandits as naive
+from naive import laplace as laplace_draw
 from scipy.integrate import quad
 from scipy.stats import chisquare, laplace, norm
 
@@ -25,7 +28,6 @@ from privregret.privacy.audit import searched_loss
 from privregret.studies import asi2025_privacy as adversarial
 from privregret.studies import azize2025_privacy as enumeration
 from privregret.studies import hu2021_privacy as attack
-from privregret.studies.asi2025 import log_weights
 from privregret.studies.hu2021 import (
     cost,
     hybrid_releases,
@@ -99,20 +101,19 @@ def test_dp_se_keeps_to_the_ledger(epsilon, horizon):
     assert expected >= 3 and eliminated if horizon == 9000 else expected == 0
 
 
-HYBRID_FAULTS = {
-    faults.HYBRID_HALVED_NODES: "paper",
-    faults.HYBRID_FORGOTTEN_LEVEL: "paper",
-    faults.HYBRID_HALVED_ARRAYS: "paper",
-    faults.HYBRID_UNSCALED: "scaled",
-}
-
-
-@pytest.mark.parametrize("fault", HYBRID_FAULTS)
-def test_the_ledger_finds_faults_in_hybrid(fault):
-    tree = HYBRID_FAULTS[fault]
-    for kind in (naive.HybridUCB, fault):
-        kept = keeps_to_ledger(kind(1.0, tree).play, partial(hybrid_releases, tree=tree), 1.0)
-        assert kept == (kind is not fault)
+@pytest.mark.parametrize("tree", hybrid_ucb.TREES)
+def test_the_ledger_finds_faults_in_hybrid(tree):
+    """Noise of another tree, of half the scale, or none of one scale."""
+    releases = partial(hybrid_releases, tree=tree)
+    for other in hybrid_ucb.TREES:
+        play = cases.hybrid_ucb(1.0, other, laplace=laplace_draw)
+        assert keeps_to_ledger(play, releases, 1.0) == (other == tree)
+    halved = cases.hybrid_ucb(1.0, tree, laplace=lambda scale, rng: rng.laplace(0.0, scale / 2))
+    assert not keeps_to_ledger(halved, releases, 1.0)
+    some = cases.hybrid_ucb(
+        1.0, tree, laplace=lambda scale, rng: rng.laplace(0.0, scale) if scale != 4 else 0.0
+    )
+    assert not keeps_to_ledger(some, releases, 1.0)
 
 
 # the audit by plays
@@ -165,10 +166,10 @@ def elimination_tables(epsilon):
 
     In the first epoch, arm 0 leads by the threshold less 1/2; in the neighbour, plus 1/2.
     """
-    slow = naive.DPSE(epsilon, 1.0)
-    length = math.ceil(slow.length(1, 2, 1.0))
+    plain = lectures.namespace("hu2021/6-experiments")
+    length = math.ceil(plain["epoch_length"](1, 2, epsilon, 1.0))
     rewards = np.full((2 * length + 4, 2), 0.3)
-    rewards[:, 0] += (slow.threshold(1, 2, 1.0) * length - 0.2) / (length - 1)
+    rewards[:, 0] += (plain["too_far"](1, 2, epsilon, 1.0) * length - 0.2) / (length - 1)
     rewards[0, 0] = 0  # its first reward: 0.3 less than arm 1's, or 0.7 more
     neighbour = rewards.copy()
     neighbour[0, 0] = 1
@@ -183,15 +184,15 @@ class BatchesOfTwentyLosses(BatchedPrivate):
 
 BATCHED = EXP3(4.0, 0.01), 0.5, 2
 PLANTED = [  # honest, faulty, tables, event, plays
-    (AnytimeLazyUCB(0.3), faults.LAZY_WITHOUT_EPSILON(0.3), (LOW, HIGH), arm_0_is_first, 4000),
+    (AnytimeLazyUCB(0.3), faults.lazy_without_epsilon(0.3), (LOW, HIGH), arm_0_is_first, 4000),
     *(
-        (HybridUCB(e), faults.HYBRID_WITHOUT_ARRAY_NOISE(e), (LOW, HIGH), arm_0_is_first, 1000)
+        (HybridUCB(e), faults.hybrid_without_noise(e), (LOW, HIGH), arm_0_is_first, 1000)
         for e in (0.1, 1.0)
     ),
     *(
         (
             DPSE(e, 1.0),
-            faults.ELIMINATION_SHARED(e, 1.0),
+            faults.elimination_without_noise(e, 1.0),
             elimination_tables(e),
             lambda actions: not any(actions[-4:]),
             250,
@@ -200,7 +201,7 @@ PLANTED = [  # honest, faulty, tables, event, plays
     ),
     (
         DPIMED(1.0),
-        faults.BATCHED_TENTH("imed", 1.0),
+        faults.batched_tenth(DPIMED, 1.0),
         (np.outer((0, 1, 0, 0, 0), (1, 1)), np.outer((1, 1, 0, 0, 0), (1, 1))),
         arm_0_is_first,
         3000,
@@ -398,11 +399,11 @@ def test_privacy_of_the_sequence(blocks, eta, counts, forget):
 
 @pytest.mark.parametrize(("epsilon", "more"), [(0.5, 0), (1.0, 0), (1.0, 1)])
 def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
-    """The sums at which arm 1's index meets arm 0's, by the naive twin's index; the noise of the
+    """The sums at which arm 1's index meets arm 0's, by the notebook's index; the noise of the
     first full array is integrated out by scipy, panel by panel between the integrand's kinks."""
-    twin, s = naive.HybridUCB(epsilon), []
+    index, s = lectures.namespace("hu2021/4-bandit-setting")["hybrid_index"], []
     for k, t in enumerate(attack.LATE.round().astype(int).tolist(), start=1):
-        s.append(k * (twin.index(0.0, t - 1 - k, t) - twin.index(0.0, k, t)))
+        s.append(k * (index(0.0, t - 1 - k, t, epsilon) - index(0.0, k, t, epsilon)))
     array, shallow, deep = 2 / epsilon, 2 * (1 + more) / epsilon, 2 * (2 + more) / epsilon
 
     def log_density(reward):
@@ -472,7 +473,6 @@ def test_exp3_path_against_raw_weights():
             w[i] *= math.exp(-eta * loss[i] / p[i])
         path = adversarial.exp3_path(adversary, actions, eta, eta)
         np.testing.assert_allclose(path, expected, rtol=1e-10)
-        np.testing.assert_allclose(np.exp(log_weights(adversary, actions, path, eta)), w)
         few = actions[:10]
         chance = np.prod(np.where(few == 1, path[:10], 1 - path[:10]))
         found = adversarial.exp3_log_probabilities(adversary, 10, eta, eta)

@@ -2,6 +2,7 @@
 numbers agree."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from test_publish import DATA, HU, draw, find, root  # noqa: F401
 from privregret.core import files
 from privregret.core.files import ROOT
 from privregret.press import batch, notebook, publish, record, render
-from privregret.press.papers import PAPERS
 
 ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
 
@@ -26,7 +26,7 @@ def stage(tmp_path_factory, monkeypatch):
     def fresh():
         staged = tmp_path_factory.mktemp("staged")
         monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
-        notebook.current.published, notebook.current.shown = False, ""
+        notebook.current.published = False
         return staged
 
     return fresh
@@ -134,7 +134,7 @@ def put(manifest, value, *path):
 
 def test_a_manifest_of_another_form_is_refused_in_one_line(root):  # noqa: F811
     draw()
-    find(headline="It falls by «value».", macro="huRatio", rank=1)
+    find(macro="huRatio")
     path, name = root / "figures" / "manifest.json", "hu2021/one"
     whole = json.loads(path.read_text())
     victim = root / "thesis.tex"
@@ -155,10 +155,9 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):  # noqa: F811
         wrong.append(put(whole, value, *at_notebook, "findings", 0, "value"))
         wrong.append(put(whole, value, *at_notebook, "numbers", "huRatio", "error"))
     for field, value in (
-        ("rank", "1"),
+        ("title", 1),
         ("low", "x"),
         ("rows", None),
-        ("headline", "{x}"),
         ("figure", "x"),
     ):
         wrong.append(put(whole, value, *at_notebook, "findings", 0, field))
@@ -172,7 +171,7 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):  # noqa: F811
 def test_what_cannot_be_rendered_is_not_published(root):  # noqa: F811
     draw()
     before = (root / "figures/manifest.json").read_text()
-    refused(lambda: find(rank="1"), "rank", "'1'", error=ValueError)
+    refused(lambda: find(note=1), "note", "1", error=ValueError)
     assert (root / "figures/manifest.json").read_text() == before
 
 
@@ -215,47 +214,87 @@ def test_a_folder_of_somebody_else_is_refused(tmp_path):
 
 
 def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
-    readme = root / "README.md"
+    readme, figures = root / "README.md", root / "figures"
     readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
+    notebook.current.texts["checked"] = "2026-11-26"
     draw()
-    find(headline="It falls by «value» times.")
-    find(2.0, "small", place="Figure 2", claim="Is small.")
-    find(2.0, "large", place="Lemma 3, proof", claim="Is large.", kind="step")
+    find(title="It falls", evidence="enumeration", figure="figure-01")
+    failed = {"printed": "It $|x|$ is.", "repair": "Twice that.", "stands": "partly"}
+    failed["corrected"] = "Version 2."
+    find(
+        2.0, "theorem-6", place="Figure 2", claim="Small.", title="Small", failure="error", **failed
+    )
+    find(2.0, "large", place="Lemma 3", claim="Large.", kind="step", failure="error", **failed)
+    find(0.5, "slip", place="Lemma 4", claim="Is two.", failure="misprint", **failed)
+    find(0.5, "edge", place="Lemma 5", claim="Is.", failure="condition", repair="$K>2$.")
     assert render.differing(root)
     render.render(root)
     assert not render.differing(root)
-    frame = pd.read_csv(root / "figures/findings.csv")
-    assert frame.verdict.tolist() == ["reproduced", "not reproduced", "does not hold"]
-    assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == [
-        "hu2021/figure-01"
+    frame = pd.read_csv(figures / "findings.csv")
+    assert frame.verdict.tolist() == [
+        "reproduced",
+        "not reproduced",
+        "does not hold",
+        "reproduced after the repair of a misprint",
+        "reproduced under a condition",
     ]
-    failed = (root / "figures/not-reproduced.tex").read_text()
-    assert "Is small." in failed and "Is large." not in failed
-    verdicts = (root / "figures/verdicts.tex").read_text()
-    assert f"{PAPERS['hu2021'].cited} & 1 & 1 & 0 & 0 & 1 & 0 & 0 & 0 & 0" in verdicts
-    assert (
-        "| hu2021 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"
-        in (root / "figures/findings.md").read_text()
-    )
+    assert frame.id[0] == "hu2021/falls" and frame.evidence[0] == "enumeration"
+    assert set(frame.version) == {"arXiv:2102.07929v2"} and set(frame.checked) == {"2026-11-26"}
+    assert frame.figure[0] == "hu2021/figure-01" and frame.figure[1:].isna().all()
+    by_hand = (figures / "not-reproduced.tex").read_text()
+    assert "Small." in by_hand and "Large." not in by_hand
+    assert "& claim & 1 & 1 & 1 & 1 & 0" in (figures / "verdicts.tex").read_text()
+    pages = (figures / "findings.md").read_text()
+    assert "| hu2021 | claim | 1 | 1 | 1 | 1 | 0 |" in pages
+    assert "| hu2021 | step | 0 | 0 | 0 | 1 | 0 |" in pages
+    # failing first, each with its anchor
+    lines = [line for line in pages.splitlines() if line.startswith("| [")]
+    assert [re.findall(r"\(#(.*?)\)", line)[0] for line in lines] == [
+        f"hu2021{key}" for key in ("theorem-6", "large", "edge", "slip", "falls")
+    ]
+    assert lines[-1].startswith("| [It falls](") and "### hu2021/falls\n" in pages
+    errata = [json.loads(line) for line in (figures / "errata.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["kind"]) for one in errata] == [
+        ("hu2021/theorem-6", "error"),
+        ("hu2021/large", "error"),
+        ("hu2021/slip", "misprint"),
+        ("hu2021/edge", "condition"),
+    ]
+    assert errata[0] == {
+        "id": "hu2021/theorem-6",
+        "arxiv": "2102.07929",
+        "version": "v2",
+        "kind": "error",
+        "place": "Figure 2",
+        "printed": "It $|x|$ is.",
+        "true": "Twice that.",
+        "stands": "partly",
+        "corrected": "Version 2.",
+        "command": "privregret reproduce hu2021/one",
+    }
+    assert errata[3]["printed"] == "Is." and errata[3]["stands"] == ""
+    page = (figures / "errata.md").read_text()
+    assert page.index("theorem-6") < page.index("## Misprints") < page.index("## Conditions")
     text = readme.read_text()
-    assert "**1 of the 2 claims" in text and "\nold\n" not in text
-    assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text
+    assert "**4 claims: 1 reproduced, 1 after the repair of a misprint, 1 under a" in text
+    assert "privacy loss up to 2.000" in text and "notebooks/hu2021/one.ipynb" in text
+    assert "Version 2." in text and "\nold\n" not in text
     assert text.startswith("before\n") and text.endswith("after\n")
-    (root / "figures/findings.csv").write_text("cut")
-    readme.write_text(text.replace("It falls", "It rises"))
+    (figures / "findings.csv").write_text("cut")
+    readme.write_text(text.replace("privacy loss", "loss"))
     assert list(render.differing(root)) == ["figures/findings.csv", "README.md"]
     render.render(root)
     assert readme.read_text() == text
 
 
-def test_a_new_headline_is_adopted(root, stage):  # noqa: F811
+def test_a_new_title_is_adopted(root, stage):  # noqa: F811
     for comma in ("", ","):
         staged = stage()
         draw()
-        find(headline=f"It falls{comma} by «value».")
+        find(title=f"It falls{comma} and falls")
         record.adopt(staged, root, "hu2021/one", ORIGIN)
         (row,) = record.read(root)["notebooks"]["hu2021/one"]["findings"]
-        assert row["headline"] == f"It falls{comma} by {{value}}."
+        assert row["title"] == f"It falls{comma} and falls"
 
 
 FRAME = pd.DataFrame(

@@ -3,18 +3,21 @@
 import ast
 import fnmatch
 import json
+import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import ROOT, refused
 
 from privregret.estimates import Estimate
-from privregret.press import text
+from privregret.press import record, render, text
 from privregret.press.papers import PAPERS
 
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
-CLAIM = {"place": "Theorem 1", "claim": "It holds.", "quantity": "ratio", "at_most": 1}
+CLAIM = {"title": "It", "place": "Theorem 1", "claim": "It holds.", "quantity": "ratio"}
+CLAIM |= {"evidence": "proof", "at_most": 1}
 
 
 CALLS = {"figure": "figure", "table": "table", "verdict": "claim", "verdicts": "claim"}
@@ -89,6 +92,7 @@ def test_a_notebook_and_its_texts_agree(file):
     texts = text.read(file)
     assert problems(texts, cells(file)) == []
     assert len(texts["claim"]) <= 10
+    assert texts["checked"] or file.parent.name not in PAPERS
     for entry in texts["figure"].values():
         assert len(text.SLOT.sub("name", entry["caption"]).split()) <= 75
 
@@ -109,6 +113,61 @@ def test_a_name_is_assigned_in_one_cell_only(file):
                 todo += ast.iter_child_nodes(node)
         assigned.update(name for name in found if name[0] != "_")
     assert [name for name, count in assigned.items() if count > 1] == []
+
+
+def unlisted(listed, used):
+    """A line for each id of a finding that is not in the list, used twice or vanished; `used` has
+    pairs of a file and an id, `listed` lines of an id and perhaps "retired"."""
+    known, files = {}, {}
+    for line in listed:
+        one, *mark = line.split()
+        if one in known or mark not in ([], ["retired"]):
+            yield f"findings.txt: {line} is there already, or marked with other than retired"
+        known[one] = mark
+    for file, one in used:
+        if one in files:
+            yield f"{file}: {one} is also in {files[one]}"
+        if known.get(one) != []:
+            yield f"{file}: {one} is not in findings.txt, or retired there"
+        files[one] = file
+    for one in known:
+        if not known[one] and one not in files:
+            yield f"findings.txt: {one} has vanished without being marked as retired"
+
+
+def test_every_finding_has_a_permanent_id():
+    lines = (ROOT / "notebooks/findings.txt").read_text().splitlines()
+    listed = [line for line in lines if not line.startswith("#")]
+    names = [f"{file.parent.name}/{file.name}" for file in FILES]
+    used = [
+        (name, f"{file.parent.name}/{key}")
+        for name, file in zip(names, FILES, strict=True)
+        for key in text.read(file)["claim"]
+    ]
+    assert list(unlisted(listed, used)) == []
+    template = Path(render.__file__).parent / "templates/README.md"
+    shown = re.findall(r'of\("(.*?)"\)', template.read_text())
+    assert shown and set(shown) <= {one for _, one in used}
+    # what was ever published stays in the list
+    published = {
+        f"{name.split('/')[0]}/{row['key']}"
+        for name, entry in record.read(ROOT)["notebooks"].items()
+        for row in entry.get("findings", [])
+    }
+    assert published - {line.split()[0] for line in listed} == set()
+
+
+def test_an_id_that_is_used_twice_new_changed_or_gone_is_found():
+    listed = ["a/old retired", "a/one", "a/gone", "a/one"]
+    used = [("x.toml", "a/one"), ("y.toml", "a/one"), ("y.toml", "a/old"), ("y.toml", "a/new")]
+    found = list(unlisted(listed, used))
+    assert [line.split()[:2] for line in found] == [
+        ["findings.txt:", "a/one"],
+        ["y.toml:", "a/one"],
+        ["y.toml:", "a/old"],
+        ["y.toml:", "a/new"],
+        ["findings.txt:", "a/gone"],
+    ]
 
 
 def written(tmp_path, content):
@@ -134,14 +193,22 @@ def entry(section, key, **fields):
         (entry("claim", "a", **CLAIM, above=1), ["claim.a", "above"]),
         (entry("claim", "a", **CLAIM, kind="guess"), ["claim.a", "guess"]),
         (entry("claim", "a", **CLAIM, repair="Two.", stands="maybe"), ["claim.a", "stands"]),
-        (entry("claim", "a", **CLAIM, repair="Two."), ["claim.a", "stands"]),
+        (entry("claim", "a", **CLAIM, repair="Two."), ["claim.a", "repair"]),
+        (entry("claim", "a", **(CLAIM | {"evidence": "word"})), ["claim.a", "evidence", "'word'"]),
+        (entry("claim", "a", **(CLAIM | {"title": "a " * 9})), ["claim.a", "title"]),
+        (entry("claim", "a", **CLAIM, failure="typo"), ["claim.a", "failure", "'typo'"]),
+        (entry("claim", "a", **CLAIM, failure="error"), ["claim.a", "failure", "printed, repair"]),
+        (entry("claim", "a", **CLAIM, failure="condition"), ["claim.a", "failure", "repair"]),
+        (
+            entry("claim", "a", **CLAIM, kind="ours", failure="condition", repair="K > 2"),
+            ["claim.a", "failure", "condition"],
+        ),
+        ("checked = '2026-11-26'", ["checked", "'2026-11-26'"]),
         ("figure = 1", ["figure", "1"]),
         ("[text]\nat = 3", ["text", "at", "3"]),
         (entry("figure", "a", caption=3), ["figure.a", "caption", "3"]),
         (entry("claim", "a", **(CLAIM | {"place": ["1"]})), ["claim.a", "place", "['1']"]),
         (entry("claim", "a", **CLAIM, note=True), ["claim.a", "note", "True"]),
-        (entry("claim", "a", **CLAIM, headline="It falls.", rank="1"), ["claim.a", "rank", "'1'"]),
-        (entry("claim", "a", **CLAIM, rank=True), ["claim.a", "rank", "True"]),
         (entry("claim", "a", **CLAIM, rows="K"), ["claim.a", "rows", "'K'"]),
         (entry("claim", "a", **CLAIM, rows=["K", 2]), ["claim.a", "rows", "2]"]),
         (entry("claim", "a", **CLAIM, macro=["x"]), ["claim.a", "macro"]),

@@ -2,7 +2,6 @@
 
 import math
 from decimal import Decimal, getcontext
-from fractions import Fraction
 
 from naive import bandits, laplace
 from naive.bandits import smallest
@@ -70,64 +69,8 @@ def inverse(x, level, divergence):
     return low if low < 1 - 1e-15 else 1.0
 
 
-def batch_end(m, alpha, n0):
-    """(14), in rationals."""
-    ratio = Fraction(str(alpha))
-    return math.ceil(n0 * (ratio ** (m + 1) - 1) / (ratio - 1))
-
-
 def clip(x):
     return min(max(x, 0.0), 1.0)
-
-
-class Batched:
-    """azize2025, Algorithm 1: every batch of every arm is kept, with its own noise."""
-
-    def __init__(self, rule, epsilon, alpha=2.0, n0=1, ties="random", power=0):
-        self.rule, self.epsilon, self.first = rule, epsilon, ties == "first"
-        self.alpha, self.n0, self.power = alpha, n0, power
-
-    def noise(self, rng):
-        return laplace(1 / self.epsilon, rng)
-
-    def size(self, m):
-        """B_m."""
-        if self.power:
-            return self.n0 * (m + 1) ** self.power
-        before = batch_end(m - 1, self.alpha, self.n0) if m > 0 else 0
-        return batch_end(m, self.alpha, self.n0) - before
-
-    def indices(self, mean, n, t):
-        x = [clip(m) for m in mean]
-
-        def d(a, b):
-            return d_epsilon(a, b, self.epsilon)
-
-        each = zip(x, n, strict=True)
-        if self.rule == "imed":
-            return [k * d(a, max(x)) + math.log(k) for a, k in each]
-        return [-inverse(a, math.log(t) / k, d) for a, k in each]
-
-    def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
-        arms = len(table[0])
-        batches = [[] for _ in range(arms)]  # (sum, noise, size)
-        actions = []
-        while len(actions) < len(table):
-            started = [j for j in range(arms) if batches[j]]
-            if len(started) < arms:
-                j = len(started)
-            else:
-                n = [sum(size for _, _, size in b) for b in batches]
-                mean = [sum(s + noise for s, noise, _ in b) / n[i] for i, b in enumerate(batches)]
-                j = smallest(self.indices(mean, n, len(actions) + 1), rng, self.first)
-            size = self.size(len(batches[j]))
-            rounds = range(len(actions), min(len(actions) + size, len(table)))
-            total = sum(table[t][j] for t in rounds)
-            actions += [j] * len(rounds)
-            if len(rounds) == size:
-                batches[j].append((total, self.noise(rng), size))
-        return actions
 
 
 class AdaPKLUCB:
@@ -163,22 +106,14 @@ class AdaPKLUCB:
         return actions
 
 
-class LazyDPTS(bandits.AnytimeLazyUCB):
-    """Hu and Hegde 2022, with arrays as in Anytime-Lazy-UCB."""
-
-    def index(self, mean, size, t, rng):
-        u = clip(mean + 3 * math.log(t) / (self.epsilon * size))
-        return rng.beta(u * size + 1, (1 - u) * size + 1)
-
-
 class PerRound(bandits.PerRound):
     """IMED or KL-UCB, without privacy."""
 
-    def __init__(self, rule):
-        self.rule = rule
+    def __init__(self, imed):
+        self.imed = imed
 
     def choose(self, mean, n, t, rng):
         each = zip(mean, n, strict=True)
-        if self.rule == "imed":
+        if self.imed:
             return smallest([k * kl(m, max(mean)) + math.log(k) for m, k in each], rng)
         return smallest([-inverse(m, math.log(t) / k, kl) for m, k in each], rng)

@@ -1,7 +1,7 @@
 """Slow, obvious versions of the full-information algorithms, written from the papers.
 
-Plain Python, every loss vector kept in a list. Randomness is drawn in the order of the pseudocode,
-by methods of their own, so that a faulty variant is a subclass that overrides one of them.
+Plain Python, every loss vector kept in a list. Randomness is drawn in the order of the pseudocode.
+FTNL and softmax on random prefixes stand in the notebooks on wu2026 and cesari2026.
 """
 
 import itertools
@@ -18,48 +18,38 @@ DRAWS = {  # one draw of scale 1
 }
 
 
-class Epochs:
-    """hu2021, Algorithms 2, 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 2^i rounds."""
+class Phased:
+    """companion/constants: epochs of ceil(growth^(i + U)) rounds, U uniform, drawn first, or 0."""
 
-    def __init__(self, noise, scale, prefix="full", resampling=False):
-        self.noise, self.scale, self.prefix, self.resampling = noise, scale, prefix, resampling
-
-    def draw(self, rng):
-        return self.scale * DRAWS[self.noise](rng)
-
-    def length(self, n, rng):
-        if self.prefix == "full" or n == 1:
-            return n
-        return n // 2 + 1 + (math.floor(rng.random() * (n // 2)) if self.prefix == "random" else 0)
+    def __init__(self, noise, scale, growth, random_phase, resampling=False):
+        self.noise, self.scale, self.resampling = noise, scale, resampling
+        self.growth, self.random_phase = growth, random_phase
 
     def choose(self, vectors, actions, rng):
-        scores = [self.draw(rng) - sum(v[j] for v in vectors) for j in range(actions)]
-        return max(range(actions), key=lambda j: scores[j])
-
-    def sizes(self, rng):
-        return (2**s for s in itertools.count())
+        sums = [sum(v[j] for v in vectors) for j in range(actions)]
+        scores = [self.scale * DRAWS[self.noise](rng) - total for total in sums]
+        return scores.index(max(scores))
 
     def play(self, losses, rng):
         table = [tuple(row) for row in np.asarray(losses, float).tolist()]
         actions, played = len(table[0]), []
         action = math.floor(rng.random() * actions)
-        for n in self.sizes(rng):
-            used, seen = self.length(n, rng), []
-            for position, vector in enumerate(table[len(played) : len(played) + n]):
-                played.append(action)
-                if position < used:
-                    bits = [float(rng.random() < x) for x in vector] if self.resampling else vector
-                    seen.append(bits)
+        size = self.growth ** (rng.random() if self.random_phase else 0.0)
+        while True:
+            seen = table[len(played) : len(played) + math.ceil(size)]
+            if self.resampling:
+                seen = [[float(rng.random() < x) for x in vector] for vector in seen]
+            played += [action] * len(seen)
             if len(played) == len(table):
                 return played
-            action = self.choose(seen, actions, rng)
+            action, size = self.choose(seen, actions, rng), size * self.growth
 
 
-class Leader(Epochs):
+class Leader(Phased):
     """Epochs without noise; the k-th of the smallest sums takes the lead with probability 1 / k."""
 
     def __init__(self, resampling=False):
-        super().__init__(None, None, resampling=resampling)
+        super().__init__(None, None, 2.0, False, resampling)
 
     def choose(self, vectors, actions, rng):
         sums = [sum(v[j] for v in vectors) for j in range(actions)]
@@ -99,17 +89,3 @@ def selection_by_enumeration(means, rounds, win):
         )
         result += p * np.asarray(win(sums))
     return result
-
-
-class Phased(Epochs):
-    """companion/constants: epochs of ceil(growth^(i + U)) rounds, U uniform, drawn first, or 0."""
-
-    def __init__(self, noise, scale, growth, random_phase, resampling=False):
-        super().__init__(noise, scale, "full", resampling)
-        self.growth, self.random_phase = growth, random_phase
-
-    def sizes(self, rng):
-        size = self.growth ** (rng.random() if self.random_phase else 0.0)
-        while True:
-            yield math.ceil(size)
-            size *= self.growth

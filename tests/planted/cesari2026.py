@@ -50,13 +50,13 @@ PLANTS = [
         ALGORITHM,
         "a temperature 200 times too high",
         temperature(1 / 200),
-        ("first-bound", "second-bound", "dependence"),
+        ("theorem-1-first", "theorem-1-second", "dependent-actions"),
     ),
     Plant(
         ALGORITHM,
         "noise with a second logarithm",
         second_logarithm,
-        ("privacy-term", "sampling-term"),
+        ("corollary-1",),
     ),
     Plant(
         PROOFS, "twice the inverse temperature in one choice", twice_the_temperature, ("lemma-3",)
@@ -68,8 +68,8 @@ PLANTS = [
         PROOFS,
         "bounds a hundredth of what they are",
         smaller_bounds,
-        ("lemma-5", "drift"),
+        ("lemma-5", "lemma-5-drift"),
     ),
-    Plant(LOGARITHM, "noise with a second logarithm", second_logarithm, ("order",)),
-    Plant(LOGARITHM, "a tally without the sum over ranks", one_logarithm, ("second-logarithm",)),
+    Plant(LOGARITHM, "noise with a second logarithm", second_logarithm, ("one-logarithm",)),
+    Plant(LOGARITHM, "a tally without the sum over ranks", one_logarithm, ("remark-1",)),
 ]

@@ -38,7 +38,12 @@ PLANTS = [
         other_noise(FTNL, 1 / 2),
         ("ledger-is-proved", "no-loss-above-the-claim"),
     ),
-    Plant(AUDIT, "a fault that is not there is not noticed", nothing_is_faulty, ("faults",)),
+    Plant(
+        AUDIT,
+        "a fault that is not there is not noticed",
+        nothing_is_faulty,
+        ("ledger-sees-faults",),
+    ),
     Plant(AUDIT, "half of the loss of noisy maxima", half_the_loss, ("printed-above-the-claim",)),
     Plant(AUDIT, "scores that hardly move", scores_that_hardly_move, ("exp4-near-one",)),
 ]

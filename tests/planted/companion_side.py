@@ -63,7 +63,7 @@ PLANTS = [
         SIDE,
         "random prefixes with a quarter of their noise",
         other_noise(RandomPrefixSoftmax, 0.25, ("gumbel",)),
-        ("prefix",),
+        ("prefixes-cost-more",),
     ),
     Plant(OWN, "explore first adds half the noise", half_the_noise, ("explore-first-is-private",)),
     Plant(OWN, "DP-IMED plays the table uniformly", uniform_actions, ("both-learn-the-table",)),

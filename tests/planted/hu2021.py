@@ -63,19 +63,19 @@ PLANTS = [
         BANDITS,
         "Hybrid-UCB plays uniformly, and the attack is on noise for one node more",
         hybrid_is_uniform_and_private,
-        ("theorem-5", "hybrid-is-private"),
+        ("theorem-5-regret", "theorem-5-privacy"),
     ),
     Plant(
         LOWER,
         "FTNL with noise of scale at most 1",
         capped_noise,
-        ("selection-needs-rounds", "theorem-10"),
+        ("theorem-10",),
     ),
     Plant(
         LOWER,
         "a packing of two experts, whatever K",
         two_experts,
-        ("term-without-privacy", "minimax"),
+        ("theorem-10-gap", "minimax"),
     ),
     Plant(
         FIGURES, "Anytime-Lazy-UCB plays uniformly", uniform(AnytimeLazyUCB), ("lazy-competitive",)
@@ -84,7 +84,7 @@ PLANTS = [
         FIGURES,
         "Hybrid-UCB plays uniformly",
         uniform(HybridUCB),
-        ("hybrid-large-epsilon", "hybrid-improves", "ucb-falls", "wider-interval"),
+        ("hybrid-large-epsilon", "hybrid-improves", "ucb-falls"),
     ),
     Plant(
         FIGURES,
@@ -92,11 +92,13 @@ PLANTS = [
         other_epsilon(DPSE, lambda e: e / 50),
         ("se-flat",),
     ),
-    Plant(MORE, "DP-SE does not use epsilon", other_epsilon(DPSE, lambda e: 1.0), ("se-flat",)),
+    Plant(
+        MORE, "DP-SE does not use epsilon", other_epsilon(DPSE, lambda e: 1.0), ("se-flat-beyond",)
+    ),
     Plant(
         MORE,
         "Anytime-Lazy-UCB plays as DP-SE does",
         plays_as(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
-        ("elimination", "se-flatter"),
+        ("elimination",),
     ),
 ]

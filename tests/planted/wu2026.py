@@ -74,7 +74,7 @@ def wrong_constants(monkeypatch):
     for name in ("remark_4", "remark_4_limit"):
         real = getattr(wu2026_proofs, name)
         monkeypatch.setattr(wu2026_proofs, name, lambda *args, real=real: min(real(*args), 2.0))
-    monkeypatch.setattr(bounds, "theorem_3", lambda log_k, epsilon, T: log_k / epsilon)
+    monkeypatch.setattr(bounds, "theorem_3", lambda log_k, epsilon, T: 1 / epsilon + 0 * T)
 
 
 PLANTS = [
@@ -82,39 +82,39 @@ PLANTS = [
         RESAMPLING,
         "every choice is uniform",
         select(lambda instance, rounds, *noise: (instance, 0 * rounds, *noise)),
-        ("gain", "theorem-2", "constant", "corollary-1"),
+        ("resampling-helps", "theorem-2", "corollary-1"),
     ),
     Plant(
         RESAMPLING,
-        "losses are not resampled and count eight times where they should be resampled",
+        "losses are not resampled and count 64 times where they should be resampled",
         select(
-            lambda i, n, *noise: (replace(i, bits=False), 8 * n if i.bits else n, *noise), False
+            lambda i, n, *noise: (replace(i, bits=False), 64 * n if i.bits else n, *noise), False
         ),
-        ("example", "corollary-2"),
+        ("example",),
     ),
-    Plant(RESAMPLING, "twice the noise", twice_the_noise, ("privacy",)),
+    Plant(RESAMPLING, "twice the noise", twice_the_noise, ("exponential-noise",)),
     Plant(
         DETERMINISTIC,
         "next to no noise",
         noise_scale(lambda learner: 1e-3),
-        ("lower-bound", "three-to-five"),
+        ("theorem-3", "theorem-3-up-to-five"),
     ),
     Plant(
         DETERMINISTIC,
         "every choice is uniform",
         select(lambda instance, rounds, *noise: (instance, 0 * rounds, *noise)),
-        ("best-constant", "optimal"),
+        ("best-constant", "theorem-4", "theorem-4-optimal"),
     ),
     Plant(
         DETERMINISTIC,
-        "wrong constants; a lower bound with its rate at every epsilon",
+        "wrong constants, and a lower bound without a logarithm",
         wrong_constants,
-        ("limit", "lemma-3", "conjecture"),
+        ("theorem-3-limit", "lemma-3", "remark-4"),
     ),
     Plant(
         DETERMINISTIC,
         "votes are the losses themselves",
         lambda patch: patch.setattr(wu2026, "votes", lambda losses: losses),
-        ("two-actions",),
+        ("theorem-3-at-two",),
     ),
 ]

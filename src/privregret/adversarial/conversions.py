@@ -86,7 +86,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
 
     The noise on the average is Lap(1 / (tau epsilon)). The base plays ceil(T / tau) rounds, which
     is its horizon; a last partial batch has a choice, but no average. Twin:
-    tests/naive/adversarial.py, `conversion`.
+    `InBatches` of notebook asi2025/3.
 
     Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever
     the base: the round moves one average by at most 1 / tau. Rounds of a last partial batch are not
@@ -216,7 +216,7 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
 
     In a batch one expert is followed; an arm is drawn in every round. Privacy: with
     `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts as public.
-    Twin: tests/naive/adversarial.py, `conversion`.
+    Twin: `follow_experts` of notebook asi2025/4.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ class EXP3(SeparateRuns, AdversarialAlgorithm):
     """EXP3 with mixing: softmax of the estimated losses, mixed with uniform play.
 
     Estimates are y / P(I), for any real y. Privacy: none by itself. Tuning: `tuning.batched_exp3`.
-    O(K) per step. Twin: tests/naive/adversarial.py, `EXP3`.
+    O(K) per step. Twin: `PlainEXP3` of notebook asi2025/E.
 
     Parameters
     ----------

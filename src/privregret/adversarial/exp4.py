@@ -204,7 +204,7 @@ class EXP4Local(ExpertAlgorithm):
 
     Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`.
     O(K) per round and distinct recommendation, O(N) when advice changes. Twin:
-    tests/naive/adversarial.py, `exp4_local`.
+    `local_exp4` of notebook asi2025/4.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class EXP4Batched(ExpertAlgorithm):
     Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch. This needs epsilon
     <= 1 and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta
     in (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) per batch while losses and
-    advice are constant. Twin: tests/naive/adversarial.py, `exp4_batched`.
+    advice are constant. Twin: `batched_exp4` of notebook asi2025/4.
 
     Parameters
     ----------

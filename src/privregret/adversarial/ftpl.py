@@ -69,7 +69,7 @@ class FTPL(SeparateRuns, AdversarialAlgorithm):
     The leader is the argmin of estimated losses plus Lap(1 / eta) on each. Instead of 1 / P(I) the
     estimate uses the number of fresh perturbations until I leads again, at most `cap`. Privacy:
     none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. Mean O(K^2)
-    per step. Twin: tests/naive/adversarial.py, `FTPL`.
+    per step. Twin: `PlainFTPL` of notebook asi2025/E.
 
     Parameters
     ----------

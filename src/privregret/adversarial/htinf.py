@@ -99,7 +99,7 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     Tsallis-INF has power 1/2 and learning rate 1 / (sigma sqrt t). A loss y of an arm played with
     probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t x). Public code that
     tests y without the absolute value is wrong: losses with noise are negative as often as not.
-    Privacy: none by itself. Anytime, O(K) per step. Twin: tests/naive/adversarial.py, `HTINF`.
+    Privacy: none by itself. Anytime, O(K) per step. Twin: `PlainHTINF` of notebook asi2025/3.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class SparseSwitch(AdversarialAlgorithm):
     In each round the algorithm looks at the second arm with probability `rate`. After each look the
     number of looks with loss below 1/2 is compared, by the sparse-vector technique, with (4 /
     epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each
-    comparison. Twin: tests/naive/adversarial.py, `sparse_switch`.
+    comparison. Twin: `sparse_switch` of notebook asi2025/5.
 
     Privacy: epsilon-DP. One round changes the count by at most 1, and until the switch, which
     happens at most once, actions do not depend on losses.

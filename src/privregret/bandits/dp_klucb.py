@@ -275,7 +275,7 @@ class GeometricBatches(PrivateBandit):
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards in [0, 1] are replaced,
     since each reward enters exactly one noisy batch sum (Proposition 4.2). Anytime, O(K) memory.
-    Twin: tests/naive/azize2025.py, `Batched`.
+    Twin: `in_batches` in the notebook azize2025/4-algorithms.
 
     Parameters
     ----------

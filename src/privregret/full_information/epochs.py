@@ -176,7 +176,7 @@ class EpochAlgorithm(FullInformationAlgorithm):
     ("full"), M uniform on n/2 + 1, ..., n ("random"), or n/2 + 1 ("half"). Each loss may first be
     replaced by an independent Bernoulli loss of that mean. Other lengths are ceil(growth^(i + U)),
     i = 0, 1, ..., where U is 0 or a random phase, uniform on [0, 1).
-    Twin: tests/naive/full_information.py, `Epochs`.
+    Twin: `ftnl` in the notebook wu2026/3-bernoulli-resampling.
     """
 
     noise: str

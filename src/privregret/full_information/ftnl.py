@@ -26,7 +26,8 @@ class FTNL(EpochAlgorithm):
 
     Anytime, O(K) memory. hu2021 uses Laplace noise and no resampling. wu2026 adds exponential and
     Gumbel noise (the latter is softmax with inverse temperature 1 / scale) and the resampling of
-    losses to Bernoulli losses. Twin: tests/naive/full_information.py, `Epochs`.
+    losses to Bernoulli losses. Twin: `ftnl` in the notebook
+    wu2026/3-bernoulli-resampling.
 
     Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale
     whatever the noise, that is (2 / c) epsilon with scale c / epsilon. One changed round moves
@@ -105,7 +106,7 @@ class NaiveFTNL(EpochAlgorithm):
 
     Privacy: all K noisy sums could be published, epsilon-DP by composition. Only the winner is
     published, and for that the level is at most 2 epsilon / K: the algorithm wastes its budget, and
-    has K times the regret. Twin: tests/naive/full_information.py, `Epochs`.
+    has K times the regret. Twin: `ftnl` in the notebook wu2026/3-bernoulli-resampling.
     """
 
     epsilon: float

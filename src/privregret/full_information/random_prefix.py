@@ -17,7 +17,8 @@ class RandomPrefixSoftmax(EpochAlgorithm):
     min(epsilon / 2, cap).
 
     Privacy: 2 eta = min(epsilon, 2 cap) for the sequence of actions, even if the lengths of the
-    prefixes are known. Anytime, O(K) memory. Twin: tests/naive/full_information.py, `Epochs`.
+    prefixes are known. Anytime, O(K) memory. Twin: `random_prefix_softmax` in the notebook
+    cesari2026/4-algorithm.
 
     Parameters
     ----------

@@ -32,9 +32,10 @@ from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 # exit codes; 130 is the shell's for an interrupt
 FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
 # bits change with the number of BLAS threads, and PDF files with the date
-ENVIRONMENT = {"MPLBACKEND": "agg", "SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1"}
+ENVIRONMENT = {"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1"}
 # settings and libraries of the user's own
 ENVIRONMENT |= {"MATPLOTLIBRC": os.devnull, "PYTHONPATH": str(PACKAGE.parent)}
+ENVIRONMENT["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 ENVIRONMENT |= {f"{of}_NUM_THREADS": "1" for of in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
 # with these a cell is not run, or a value of another run is

@@ -111,11 +111,15 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     """Regret, on a logarithmic axis, against rounds: one curve per algorithm with a band.
 
     The frame is of `estimates.bands`, `limits` are by default `regret_limits`. A logarithmic axis
-    of rounds shows at most four decades; labels may give the final means.
+    of rounds shows at most four decades; labels may give the final means and standard errors.
     """
     _needs_bands(summary, "algorithm", "t")
-    finals = summary.groupby("algorithm", sort=False)["mean"].last()
-    names = {a: f"{a}: {final:,.0f}" if legend_values else a for a, final in finals.items()}
+    finals = summary.groupby("algorithm", sort=False).last()
+    names = {a: a for a in finals.index}
+    for name, final in finals.iterrows() if legend_values else ():
+        # of runs that are all equal it is not known
+        error = f" ± {final.se:,.0f}" if np.isfinite(final.get("se", np.inf)) else ""
+        names[name] = f"{name}: {final['mean']:,.0f}{error}"
     named = summary.assign(algorithm=summary.algorithm.map(names))
     looks = {names[a]: style.look(a) for a in names}
     lines(ax, named, "t", "mean", band=("q10", "q90"), looks=looks)
@@ -135,7 +139,7 @@ def regret_panel(summary, title: str = "", limits=None):
     fig, ax = subplots()
     regret_axes(ax, summary, limits, "linear", legend_values=True)
     ax.set_title(title)
-    legend(ax, title="final mean regret", title_fontsize=7)
+    legend(ax, title="final mean regret, standard error", title_fontsize=7)
     return fig
 
 
@@ -279,7 +283,7 @@ def chart(
         for (level, label), dash in zip((bounds or {}).items(), dashes, strict=False):
             label, own = label if isinstance(label, tuple) else (label, {})
             drawn = part.assign(bound=part[level] if isinstance(level, str) else level)
-            drawn = drawn.drop_duplicates(x).dropna(subset="bound")
+            drawn = drawn.drop_duplicates(x).dropna(subset="bound").sort_values(x)
             if len(drawn):
                 bound(
                     ax,

@@ -11,16 +11,31 @@ from privregret.estimates import Estimate, real
 CLAIM, STEP, OURS = "claim", "step", "ours"
 KINDS = {
     CLAIM: "what the paper says",
-    STEP: "a step of a proof, or a misprint, that leaves the statement standing",
-    OURS: "a check, a repair or an extension of our own",
+    STEP: "a step of a proof, or a formula or listing on the way to a claim",
+    OURS: "a check or an extension of our own",
 }
+MISPRINT, CONDITION, ERROR = "misprint", "condition", "error"
+# how a claim or step fails as printed
+FAILURES = {
+    ERROR: "What misleads a reader who follows the text.",
+    MISPRINT: "Slips of a display or a listing. The claims are judged with them repaired.",
+    CONDITION: "True but for an edge of the stated range. The claims are judged within it.",
+}
+# what that adds to the verdict
+ADDED = {MISPRINT: " after the repair of a misprint", CONDITION: " under a condition"}
 UNDECIDED = "cannot be decided"
-REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"  # of claims
-HOLDS, FAILS = "holds", "does not hold"  # of the others
-VERDICTS = {CLAIM: (REPRODUCED, NOT_REPRODUCED, UNDECIDED), STEP: (HOLDS, FAILS, UNDECIDED)}
-VERDICTS[OURS] = VERDICTS[STEP]
+WORDS = {CLAIM: ("reproduced", "not reproduced"), STEP: ("holds", "does not hold")}
+WORDS[OURS] = WORDS[STEP]
+# kind -> all verdicts, in the order of tables
+VERDICTS = {
+    kind: (yes, *(yes + added for added in ADDED.values()), no, UNDECIDED)
+    for kind, (yes, no) in WORDS.items()
+}
+EVIDENCE = "proof", "closed form", "enumeration", "quadrature", "simulation"
+STANDS = "yes", "partly", "no"
 # of a row, left out where they are empty
-OPTIONAL = "note", "repair", "stands", "rank", "rows"
+STATED = "title", "evidence", "failure", "printed", "repair", "stands", "corrected", "note"
+OPTIONAL = *STATED, "rows"
 
 
 @dataclass(frozen=True)
@@ -101,6 +116,9 @@ class Finding:
     The number stands for an interval: three standard errors and the bound on its numerical error to
     either side. A claim is *reproduced* if all of it meets the criterion, *not reproduced* if none
     of it does, else it *cannot be decided*. What is not a claim *holds* or *does not hold*.
+
+    What fails as printed has a `failure`. A *misprint* is judged repaired, and a *condition* where
+    it is met: the verdict says so. Of an *error* the criterion is about what is printed.
     """
 
     # in the notebook's TOML file
@@ -116,21 +134,36 @@ class Finding:
     kind: str = CLAIM
     # the figure or table that shows it
     figure: str = ""
-    # a sentence for the first page, in which {value} is the number, and its place there
-    headline: str = ""
-    rank: int = 0
+    # at most eight words
+    title: str = ""
+    # one of `EVIDENCE`
+    evidence: str = ""
     note: str = ""
-    # of what fails: what is true instead, and whether the theorem stands (yes, partly, no)
+    # of what fails as printed: one of `FAILURES`; the words of the paper; what is true instead, or
+    # the condition; whether the theorem stands, one of `STANDS`; where it is corrected in print
+    failure: str = ""
+    printed: str = ""
     repair: str = ""
     stands: str = ""
+    corrected: str = ""
     # of a statement about several settings: all of them
     rows: tuple = ()
 
     @property
     def verdict(self) -> str:
-        agrees, disagrees, undecided = VERDICTS[self.kind]
+        (agrees, differs), judged = WORDS[self.kind], self.criterion.judge(self.measured)
+        if judged is None:
+            return UNDECIDED
+        return agrees + ADDED.get(self.failure, "") if judged else differs
+
+    @property
+    def contradiction(self) -> str:
+        """Say what is wrong if the number contradicts `failure`, or "": only errors differ."""
         judged = self.criterion.judge(self.measured)
-        return undecided if judged is None else agrees if judged else disagrees
+        if self.kind == OURS or judged is None or judged == (self.failure != ERROR):
+            return ""
+        said = f"with failure = {self.failure!r}" if self.failure else "without a failure"
+        return f"a {self.kind} {said} is {self.verdict}"
 
     def _ipython_display_(self):
         """Show nothing: `publish.verdict` has shown the finding, and IPython would show the last

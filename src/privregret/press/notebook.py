@@ -51,9 +51,8 @@ class Running:
     parameters: dict = field(default_factory=dict)
     # those that are not the notebook's own
     other: dict = field(default_factory=dict)
-    # where it publishes if run by hand, what figure or table it published last, and if anything yet
+    # where it publishes if run by hand, and whether it has
     lab: Path = BUILD / "lab"
-    shown: str = ""
     published: bool = False
     # its captions and claims, and the names that fill them
     texts: dict = field(default_factory=dict)

@@ -175,17 +175,16 @@ def _judge(key, numbers, where, names):
     form = _filled({f: entry.pop(f) for f in (*SIGNS, "within") if f in entry}, names)
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
     measured = numbers[agrees.worst(numbers)]
-    # where a headline has its number, the first page puts the one of the manifest
-    headline = _filled(entry.pop("headline", ""), names | {"value": "\0"})
     said = _filled(entry, names | {"value": without_error(numbers_of(measured))})
-    said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", headline).replace("\0", "{value}")
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
-    shown = notebook.current.shown
-    if "figure" in said:  # empty: none
-        shown = said["figure"] and _name(said["figure"])
+    if "figure" in said:
+        said["figure"] = _name(said["figure"])
     rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
     more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
-    found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
+    found = Finding(measured=measured, criterion=agrees, **said | more)
+    # the batch command's run, at the notebook's own parameters
+    if found.contradiction and os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
+        raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {found.contradiction}")
     macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
     with _changing() as (_, mine):
         kept = mine.setdefault("findings", [])
@@ -206,6 +205,8 @@ def _judge(key, numbers, where, names):
             f"{found.quantity[:1].upper()}{found.quantity[1:]}{of_rows}: "
             f"**{printed(found.row())}** (criterion: {agrees.text}). {found.note}"
         )
+        if found.failure:
+            said += f" *{found.failure.capitalize()}:* {found.repair}"
         display(Markdown(one_epsilon(said)))
         if found.rows:
             display(HTML(pd.DataFrame(rows).to_html(index=False, float_format="{:g}".format)))
@@ -256,6 +257,7 @@ def _changing():
                 files.sweep(output_root() / folder)
             versions = {"python": platform.python_version()} | {n: version(n) for n in LIBRARIES}
             made_with = {"parameters": running.parameters, "versions": versions}
+            made_with["checked"] = running.texts.get("checked", "")
             manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
@@ -301,7 +303,6 @@ def _publish(kind, name, caption, contents):
             "files": {ending: files.digest(content) for ending, content in written.items()},
             "caption": one_epsilon(caption),
         }
-    running.shown = name
 
 
 def _tex(kind, name, caption, **values):

@@ -15,7 +15,7 @@ import pandas as pd
 
 from privregret.core.files import ROOT, digest, locked, write
 from privregret.estimates import Estimate
-from privregret.press.findings import VERDICTS
+from privregret.press.findings import STATED, VERDICTS
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 # of an output: no hidden file, and none elsewhere
@@ -24,13 +24,13 @@ NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
 REAL: Any = int | float
 NUMBER = dict.fromkeys(("value", "error", "numerical_error"), REAL)
 MACRO = NUMBER | {"name": re.compile("[A-Za-z]+"), "meaning": re.compile(".*")}
-TEXTS = "key kind place claim quantity criterion verdict headline".split()
+TEXTS = "key kind place claim quantity criterion verdict".split()
 FINDING = NUMBER | dict.fromkeys(("low", "high"), REAL | None) | dict.fromkeys(TEXTS, str)
-FINDING |= dict.fromkeys(("note", "repair", "stands"), str | Missing)
-FINDING |= {"rank": int | Missing, "rows": list | tuple | Missing, "macros": list | Missing}
+FINDING |= dict.fromkeys(STATED, str | Missing)
+FINDING |= {"rows": list | tuple | Missing, "macros": list | Missing}
 FINDING |= {"figure": re.compile(f"({NAME.pattern})?")}
 NOTEBOOK = dict.fromkeys(("parameters", "versions", "numbers"), dict | Missing)
-NOTEBOOK |= {"name": re.compile("[^/]+/.+"), "findings": list | Missing}
+NOTEBOOK |= {"name": re.compile("[^/]+/.+"), "findings": list | Missing, "checked": str | Missing}
 OUTPUT = {"name": NAME, "kind": str, "notebook": NOTEBOOK["name"], "caption": str, "files": dict}
 # of a notebook's entry: what decides its outputs, up to rounding
 ORIGIN = ("parameters", "code", "sources", "lock")
@@ -75,7 +75,6 @@ def _check(record):
             fields(macro, said | {"name": macro}, MACRO)
         for row in entry.get("findings", []):
             fields(f"a finding of {name}", row, FINDING)
-            row["headline"].format(value="")
             if row["verdict"] not in VERDICTS[row["kind"]]:
                 raise ValueError(f"{row['key']}: verdict is {row['verdict']!r}")
 

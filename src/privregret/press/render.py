@@ -1,22 +1,26 @@
 """What is made from the manifest, by templates/: pages, TeX, the README's block."""
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 
 import jinja2
 import pandas as pd
 
-from privregret.core.files import write
+from privregret.core.files import ROOT, write
 from privregret.press import record, tex
-from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, VERDICTS
+from privregret.press.findings import CLAIM, ERROR, FAILURES, KINDS, STATED, VERDICTS
 from privregret.press.papers import PAPERS, title
 
-COLUMNS = """notebook key kind place version claim quantity value error numerical_error low high
-criterion verdict rows note repair stands figure""".split()
+COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
+numerical_error low high criterion verdict rows figure""".split()
+WORDS = "Reproduced", "Repaired", "Conditional", "NotReproduced", "Undecided"
 BLOCK = re.compile(r"(?<=<!-- findings -->\n).*?(?=<!-- end of findings -->)", re.S)
+NOTEBOOKS = ROOT / "notebooks"
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     undefined=jinja2.StrictUndefined,
@@ -32,8 +36,8 @@ TEMPLATES = jinja2.Environment(
 )
 TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
-TEMPLATES.globals |= {"claim": CLAIM, "endings": record.KINDS, "short": tex.short}
-TEMPLATES.globals |= {"measured": tex.measured, "quoted": tex.quoted, "quantity": tex.quantity}
+TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
+TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
 
 
 def filled(template: str, **values) -> str:
@@ -48,76 +52,109 @@ def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without the block stays as it is."""
     manifest = record.read(root)
     rows = list(_rows(manifest))
-    papers = {row["paper"] for row in rows}
+    listed = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
+    tally = [(paper, _count(of)) for paper, of in listed.items()] + [("all", _count(rows))]
+    total = tally[-1][1]
+    counted = {"tally": tally, "claims": [total[CLAIM, verdict] for verdict in VERDICTS[CLAIM]]}
     shown_by = defaultdict(list)
     for row in rows:
         shown_by[row["figure"]].append(row)
     named = sorted(manifest["outputs"].items())
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
-    total = _count(rows, papers)
-    every, claims = [("all", total)], sum(total[CLAIM, verdict] for verdict in VERDICTS[CLAIM])
-    tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
-    cited = [(PAPERS[key].cited, _count(rows, {key})) for key in PAPERS if key in papers]
-    cited.append(("what goes beyond the papers", _count(rows, papers - PAPERS.keys())))
-    failed = [row for row in rows if row["verdict"] == NOT_REPRODUCED]
-    failed.sort(key=lambda row: [*PAPERS, row["paper"]].index(row["paper"]))
-    ranked = sorted(rows, key=lambda row: [*KINDS].index(row["kind"]))
-    errata = [row for row in rows if row["verdict"] in (NOT_REPRODUCED, FAILS) and row["repair"]]
-    headlines = [row for row in rows if row["headline"]]
-    headlines.sort(key=lambda row: row.get("rank", len(rows)))
+    folders = {
+        f"figures/{paper}/README.md": filled("folder.md", rows=listed.get(paper, ()), **of)
+        for paper, of in _folders(outputs)
+    }
+    failed = [row for row in rows if row["failing"] == 0]
+    # with other parameters an error may not be seen
+    errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
+    errata.sort(key=lambda row: [*FAILURES].index(row["failure"]))
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
-    numbers = sorted(chain(*numbers))
+    numbers = {"numbers": sorted(chain(*numbers)), "counts": counts(total, errata)}
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
-    counted = {"count": total, "claims": claims}
-    block = filled("README.md", rows=headlines, **counted)
+    block = filled("README.md", found={row["id"]: row for row in rows}, **counted)
     return {
         "figures/findings.csv": csv,
-        "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked, **counted),
+        "figures/findings.md": filled("findings.md", listed=listed, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
-        "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
-        "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
+        "figures/verdicts.tex": filled("verdicts.tex", **counted),
+        "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=failed),
         "figures/errata.md": filled("errata.md", rows=errata),
+        "figures/errata.jsonl": "".join(map(_erratum, errata)),
         "figures/errata.tex": filled("errata.tex", rows=errata),
-        "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=counts(total, errata)),
+        "paper/numbers.tex": filled("numbers.tex", **numbers),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
-    }
+    } | folders
+
+
+def _folders(outputs):
+    """Paper -> its outputs, and of each notebook the heading and the picture that stands in it."""
+    for paper, entries in groupby(outputs, itemgetter("paper")):
+        of = list(entries)
+        headings, pictures = (
+            {},
+            {e["notebook"]: e["name"] for e in of[::-1] if e["kind"] == "figure"},
+        )
+        for notebook in {e["notebook"] for e in of}:
+            file, opening = NOTEBOOKS / f"{notebook}.ipynb", ""
+            if file.is_file():
+                opening = "".join(json.loads(file.read_bytes())["cells"][0]["source"])
+            headings[notebook] = opening.partition("\n")[0].strip("# ") or notebook
+            if shown := re.search(rf"figures/({paper}/[\w-]+)\.png", opening):
+                pictures[notebook] = shown[1]
+        yield paper, {"paper": paper, "outputs": of, "headings": headings, "pictures": pictures}
 
 
 def _rows(manifest):
-    """All findings of a manifest, in the order of the notebooks, with what pages show of them."""
+    """All findings of a manifest, paper by paper, with what pages show of them."""
     pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
-    for notebook, entry in sorted(manifest["notebooks"].items()):
-        paper = notebook.split("/")[0]
+    order = {paper: i for i, paper in enumerate(PAPERS)}
+    books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
+    for paper, notebook, entry in sorted(books, key=lambda b: (order.get(b[0], 9), *b[:2])):
         for row in entry.get("findings", []):
-            more = {"notebook": notebook, "paper": paper, "measured": tex.measured(row)}
+            more = {"id": f"{paper}/{row['key']}", "paper": paper, "notebook": notebook}
+            # of its heading, as GitHub and MyST name it
+            more |= {"anchor": paper + row["key"], "measured": tex.measured(row)}
             more["version"] = PAPERS[paper].version if paper in PAPERS else ""
+            more["checked"] = entry.get("checked", "")
             figure = row["figure"]
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
-            more["headline"] = row["headline"].format(value=tex.value(row))
             more["rows"] = len(row.get("rows", ())) or 1
-            yield dict.fromkeys(("key", "note", "repair", "stands", "macros"), "") | row | more
+            # the place in a list that begins with what fails
+            more["failing"] = (4, 3, 2, 0, 1)[VERDICTS[row["kind"]].index(row["verdict"])]
+            yield dict.fromkeys((*STATED, "macros"), "") | row | more
 
 
-def _count(rows, papers):
-    return Counter((row["kind"], row["verdict"]) for row in rows if row["paper"] in papers)
+def _erratum(row):
+    """A line for programs about what does not hold as printed."""
+    arxiv, version = re.fullmatch(r"(?:arXiv:([\d.]+))?(.*)", row["version"]).groups("")
+    said = {"id": row["id"], "arxiv": arxiv, "version": version, "kind": row["failure"]}
+    said |= {"place": row["place"], "printed": row["printed"] or row["claim"]}
+    said |= {"true": row["repair"], "stands": row["stands"], "corrected": row["corrected"]}
+    said["command"] = f"privregret reproduce {row['notebook']}"
+    return f"{json.dumps(said, ensure_ascii=False)}\n"
+
+
+def _count(rows):
+    return Counter((row["kind"], row["verdict"]) for row in rows)
 
 
 def counts(count: Counter, errata: Sequence = ()) -> Iterator[tuple[str, int]]:
     """Names of macros of the draft, and how many findings each counts."""
     for kind, name in zip(KINDS, ("claims", "steps", "ours"), strict=True):
         numbers = [count[kind, verdict] for verdict in VERDICTS[kind]]
-        words = ("Reproduced", "NotReproduced") if kind == CLAIM else ("Hold", "Fail")
-        yield from zip([name + word for word in (*words, "Undecided")], numbers, strict=True)
+        yield from zip([name + word for word in WORDS], numbers, strict=True)
         yield f"{name}Total", sum(numbers)
     yield "errataTotal", len(errata)
 
 
 def said(rows: list[dict]) -> str:
     """How many findings have which verdict, in words."""
-    count, many = Counter(row["verdict"] for row in rows), {HOLDS: "hold", FAILS: "do not hold"}
-    known = (v for v in dict.fromkeys(chain(*VERDICTS.values())) if count[v])
-    return ", ".join(f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known)
+    count = Counter(row["verdict"] for row in rows)
+    return ", ".join(
+        f"{count[v]} {v}" for v in dict.fromkeys(chain(*VERDICTS.values())) if count[v]
+    )
 
 
 def _now(path):

@@ -15,45 +15,20 @@ COMMANDS = {r"\|": r"\Vert ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt "}
 
 def measured(entry: dict, tex: bool = False) -> str:
     """A number with its standard error, or the bound on its numerical error if it is not random;
-    a dagger says that the error is not known."""
+    a dagger says that the error is not known. In `tex` it is for a formula."""
     error = _reach(entry)
     known = math.isfinite(error)
     parts = [rounded(entry["value"], error)]
     if known and error > TOLERANCE * abs(entry["value"]):
         parts.append(rounded(error, error))
     if tex:
-        return "$" + r" \pm ".join(map(power, parts)) + r"^\dagger" * (not known) + "$"
+        return r" \pm ".join(map(power, parts)) + r"^\dagger" * (not known)
     return " ± ".join(parts) + "†" * (not known)
 
 
 def value(entry: dict) -> str:
     """A number without its error, with as many digits as `measured` gives it."""
     return rounded(entry["value"], _reach(entry))
-
-
-def quoted(entry: dict) -> str:
-    r"""A number with its standard error for a sentence, in TeX: three significant digits, four if
-    it would look whole; an error below the last of them is not printed."""
-    value, error = entry["value"], _reach(entry)
-    if not math.isfinite(error):
-        return quoted(entry | {"error": 0.0, "numerical_error": 0.0}) + r"^\dagger"
-    if not math.isfinite(value) or (value == round(value) and error == 0):
-        return power(f"{value:.6g}")
-    third = 2 - math.floor(math.log10(abs(value) or 1))
-    if error:
-        first = -math.floor(math.log10(error))
-        # two digits of an error that starts with 1
-        last = first + (error * 10**first < 1.95)
-        if last <= third or error * 10**third >= 0.5:
-            return r" \pm ".join(_decimals(x, min(third, last)) for x in (value, error))
-    if abs(float(f"{value:.3g}") - value) <= 1e-4 * abs(value):
-        return power(f"{value:.3g}")
-    whole = third > 0 and round(value, third) == round(value)
-    return _decimals(value, third + whole)
-
-
-def _decimals(number, places):
-    return power(f"{round(number, places):.{max(places, 0)}f}" if places < 6 else f"{number:.2e}")
 
 
 def _reach(entry):
@@ -75,7 +50,7 @@ def quantity(row: dict) -> str:
     for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in "), ("equals", "=")):
         values = values.replace(sign, command)
     agrees = " within ".join(f"${power(text)}$" for text in (values, *tolerance))
-    return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
+    return f"{row['quantity']}: ${measured(row, tex=True)}$ ({agrees})"
 
 
 def integer(value: float) -> str:

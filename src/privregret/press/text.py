@@ -1,10 +1,12 @@
 """Captions and claims: the TOML file next to a notebook, filled from the notebook's names.
 
-`[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion.
+`[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion; `checked`
+is the day on which the claims were last compared with the paper's text.
 `«name»` or `«name:spec»` stands for a phrase of `[text]`, for a name of the notebook, or for a
 paper's key, which gives the paper as captions cite it.
 """
 
+import datetime
 import fnmatch
 import os
 import re
@@ -14,7 +16,8 @@ from typing import Any
 from privregret.core.files import ROOT, toml
 from privregret.core.mistakes import OneLine
 from privregret.estimates import Estimate
-from privregret.press.findings import KINDS, SIGNS, criterion
+from privregret.press import findings
+from privregret.press.findings import SIGNS, STATED, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.tex import integer
 
@@ -24,15 +27,18 @@ SLOT = re.compile("«([^»:]*):?([^»]*)»")
 FIELDS: dict[str, tuple[set, set]] = {
     "figure": ({"caption"}, set()),
     "table": ({"caption"}, {"columns", "formats", "widths"}),
-    "claim": ({"place", "claim", "quantity"}, {"kind", "note", "macro", "figure", "rows"}),
+    "claim": (
+        {*"title place claim quantity evidence".split()},
+        {*"kind macro figure rows".split()},
+    ),
 }
-FIELDS["claim"][1].update(SIGNS, ("within", "headline", "rank", "repair", "stands"))
-STANDS = ("yes", "partly", "no")
+FIELDS["claim"][1].update(SIGNS, STATED, ("within",))
+CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": findings.FAILURES}
+CHOICES["stands"] = findings.STANDS
 # what a field holds if it is not a text, and what that holds
-NUMBER = (int, float)
-TYPES: dict[str, tuple] = {"rank": NUMBER, "rows": (list,), "macro": (str, dict)}
+TYPES: dict[str, tuple] = {"rows": (list,), "macro": (str, dict)}
 TYPES |= dict.fromkeys(("columns", "formats", "widths"), (dict,))
-INNER = {"widths": NUMBER, "macro": (dict,)}
+INNER = {"widths": (int, float), "macro": (dict,)}
 
 
 class TextError(OneLine, ValueError):
@@ -43,6 +49,9 @@ def read(file: Path) -> dict[str, dict]:
     """Return section -> key -> entry; TextError in one line for a file that breaks the rules."""
     found = toml(file, TextError)
     texts: dict[str, dict] = {section: found.pop(section, {}) for section in (*FIELDS, "text")}
+    checked = found.pop("checked", None)
+    if checked and type(checked) is not datetime.date:
+        raise TextError(f"{file.name}: checked must be a date such as 2026-11-26, got {checked!r}")
     if found:
         raise TextError(f"{file.name}: no section [{min(found)}]: {', '.join(texts)} are allowed")
     for section, entries in texts.items():
@@ -62,7 +71,7 @@ def read(file: Path) -> dict[str, dict]:
                 _check_type(where, field, entry[field])
             if section == "claim":
                 _check_claim(where, entry)
-    return texts
+    return texts | {"checked": str(checked or "")}
 
 
 def of_notebook(name: str) -> dict[str, dict]:
@@ -94,10 +103,17 @@ def _check_claim(where, entry):
         criterion(**forms | named)
     except (TypeError, ValueError) as problem:
         raise TextError(f"{where}: {problem}") from None
-    if entry.get("kind", "claim") not in KINDS:
-        raise TextError(f"{where}: kind must be {', '.join(KINDS)}, got {entry['kind']!r}")
-    if entry.get("stands", "yes") not in STANDS or ("stands" in entry) != ("repair" in entry):
-        raise TextError(f"{where}: stands must be {', '.join(STANDS)}, with repair")
+    for field, known in CHOICES.items():
+        if field in entry and entry[field] not in known:
+            raise TextError(f"{where}: {field} must be {', '.join(known)}, got {entry[field]!r}")
+    if len(entry.get("title", "").split()) > 8:
+        raise TextError(f"{where}: title must have at most eight words, got {entry['title']!r}")
+    failure, repaired = entry.get("failure"), {"printed", "repair", "stands"}
+    must = {None: set(), findings.CONDITION: {"repair"}}.get(failure, repaired)
+    said = entry.keys() & {*repaired, "corrected"}
+    if must - said or (said and not must) or (must and entry.get("kind") == findings.OURS):
+        needed = ", ".join(sorted(must)) or "no repair"
+        raise TextError(f"{where}: a claim or step with failure = {failure!r} must have {needed}")
 
 
 def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dict:

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from privregret import estimates, instances, simulate
-from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit, tuning
-from privregret.bounds import asi2025 as bounds
+from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit
 from privregret.core import store, streams
 from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
@@ -21,60 +20,6 @@ from privregret.studies.asi2025_lemma_11 import lemma_11_certified
 
 GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
-
-
-# Settings
-
-
-def fixed_experts(experts: int, arms: int, gap: float) -> instances.ExpertProblem:
-    """Make experts who name one arm each; one arm is better by `gap`."""
-    advice = instances.fixed_experts(max(experts, arms), arms)
-    return instances.ExpertProblem(instances.gap_adversary(arms, gap), advice)
-
-
-def one_tracks(experts: int, arms: int, horizon: int, seed: int) -> instances.ExpertProblem:
-    """Make a problem whose best arm changes 40 times; one expert names it, the others guess."""
-    moving = instances.switching(arms, 41, horizon)
-    block = max(horizon // 200, 1)
-    advice = instances.tracking_experts(moving, experts, horizon, block, seed)
-    return instances.ExpertProblem(moving, advice)
-
-
-def three_for_experts(horizon: int, arms: int, experts: int, epsilon: float, delta: float) -> list:
-    """Make the algorithms of Corollary 8, Theorem 9 and Theorem 10."""
-    return [
-        tuning.batched_htinf_over_experts(epsilon),
-        tuning.local_exp4(horizon, arms, experts, epsilon),
-        tuning.batched_exp4(horizon, arms, experts, epsilon, delta),
-    ]
-
-
-@store.kept
-def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
-    """Compare Table 1's three bounds for experts on a grid of N and epsilon.
-
-    Columns: logs (whether the bounds have their logarithms), N, epsilon; bound_0, bound_1, bound_2,
-    divided by T; best: number of the smallest bound, the first if they agree to 1e-9, 3 if all are
-    above T; regime of Table 2, from 0, or 3 for none.
-    """
-    numbers = np.unique(np.geomspace(2, 1e5, 60).astype(int))
-    levels = np.geomspace(1 / horizon, 1, 61)
-    points = itertools.product((False, True), numbers, levels)
-    grid = pd.DataFrame(points, columns=["logs", "N", "epsilon"])
-    rows = [bounds.table_1(horizon, arms, int(r.N), r.epsilon, r.logs) for r in grid.itertuples()]
-    values = pd.DataFrame(rows).to_numpy()
-    smallest = values.min(axis=1, keepdims=True)
-    first = (values <= smallest * (1 + 1e-9)).argmax(axis=1)
-    for number, bound in enumerate(values.T):
-        grid[f"bound_{number}"] = bound / horizon
-    grid["best"] = np.where(smallest[:, 0] < horizon, first, 3)
-    regimes = [
-        grid.N <= arms,
-        grid.epsilon >= arms / grid.N * (1 - 1e-9),
-        grid.epsilon <= horizon**-0.5 * (1 + 1e-9),
-    ]
-    grid["regime"] = np.select(regimes, [0, 1, 2], 3)
-    return grid
 
 
 # Regret at the worst gap
@@ -140,38 +85,7 @@ def regret_by_noise(
     return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls, heavy=False)
 
 
-def exp4_worst_gap(
-    horizon: int, arms: int, experts: int, epsilon: float, delta: float, gaps, runs: int, seed: int
-) -> dict:
-    """Measure regret of batched EXP4, gamma as printed, at its worst gap, as `at_worst` does.
-
-    One expert names the best arm, all others agree on arm 2: once the one has the weight, arm 2's
-    loss moves N - 1 scores by the largest amount.
-    """
-    named = (np.arange(experts) > 0).astype(int)
-    advice = instances.Advice.of_arms(named, arms, name=f"{experts} experts, one dissents")
-    adversaries = [instances.gap_adversary(arms, gap) for gap in gaps]
-    problems = [instances.ExpertProblem(adversary, advice) for adversary in adversaries]
-    algorithm = tuning.batched_exp4(horizon, arms, experts, epsilon, delta)
-    return at_worst(algorithm, problems, horizon, runs, seed, choosing=2, candidates=2)
-
-
 # Privacy
-
-
-@store.kept
-def two_round_paths(algorithm, first_loss: float, draws: int, seed: int) -> list[Estimate]:
-    """Estimate the probabilities of the paths 1 1 and 1 2 of two rounds, by independent runs.
-
-    Two fixed experts. Arm 1 costs `first_loss` (0 or 1), then 1/4; arm 2 costs 1/2, then nothing.
-    The losses paid determine the actions.
-    """
-    losses = [[first_loss, 0.5], [0.25, 0.0]]
-    adversary = instances.Adversary("two rounds", [0, 1], losses)
-    problem = instances.ExpertProblem(adversary, instances.fixed_experts(2, 2))
-    paid = algorithm.run(problem, [1, 2], np.random.default_rng(seed), draws)
-    first, second = paid[:, 0] == first_loss, np.diff(paid)[:, 0] == 0.25
-    return [estimates.fraction(first & second), estimates.fraction(first & ~second)]
 
 
 def law_over_experts(learner: ExpertsFromBandit, certainty: float, average: float) -> np.ndarray:
@@ -189,18 +103,6 @@ def law_over_experts(learner: ExpertsFromBandit, certainty: float, average: floa
     averages = [[average, average], [0.0, 0.0]]
     chosen = privacy.batched_probabilities(private.base, averages, private.scale, 1000)
     return followed @ chosen.reshape(2, 2) @ followed.T
-
-
-def loss_over_experts(learner: ExpertsFromBandit, certainty: float) -> float:
-    """Compute the largest privacy loss of the actions in `law_over_experts`, for 0/1 losses.
-
-    The actions depend on the losses through the average paid in the first batch only, which a
-    change of one round moves by 1 / tau.
-    """
-    steps = np.linspace(0, 1, learner.bandit.tau + 1)
-    laws = np.array([law_over_experts(learner, certainty, x) for x in steps])
-    possible = laws[0] > 0
-    return float(np.abs(np.diff(np.log(laws[:, possible]), axis=0)).max())
 
 
 # HTINF by a program of its own
@@ -288,48 +190,6 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     return {"changed": changed, "middle": supremum, "plain_scaled": plain * np.exp(2 * epsilon)}
 
 
-def worst_on_lemma_11(algorithms, horizon: int, runs: int, seed: int) -> list[Estimate]:
-    """Measure the largest mean regret of tunings of batched EXP3 on Lemma 11's losses.
-
-    Without a change of the losses, and with one after round 0, T / 16 and T / 4.
-    """
-    changed = [lemma_11_pair(drop)[1] for drop in (0, horizon // 16, horizon // 4)]
-    problems = [lemma_11_pair(0)[0], *changed]
-    curves = simulate.regret_curves(algorithms, problems, horizon, runs, seed, points=1)
-    by = ["epsilon", "eta", "gamma", "tau"]
-    tunings = estimates.means(curves, [*by, "instance"]).groupby(by, sort=False)
-    return [estimates.largest(means) for _, means in tunings]
-
-
-def best_on_lemma_11(epsilon: float, horizon: int, runs: int, seed: int) -> Estimate:
-    """Measure the regret of `worst_on_lemma_11` for the best of 48 tunings.
-
-    Twelve runs on each loss sequence choose the tuning; `runs` fresh ones measure its regret.
-    """
-    grid = itertools.product(np.geomspace(0.003, 1, 6), (0.003, 0.03, 0.1, 0.3), (1, 4))
-    tunings = [
-        BatchedPrivate(EXP3(eta, gamma), epsilon, int(length / epsilon))
-        for eta, gamma, length in grid
-    ]
-    tried = worst_on_lemma_11(tunings, horizon, 12, seed + 1)
-    best = tunings[np.argmin([e.value for e in tried])]
-    return worst_on_lemma_11(best, horizon, runs, seed)[0]
-
-
-def drop_time(horizon: int, seed: int) -> Estimate:
-    """Find the round from which on EXP3 plays the bad arm no more than on average.
-
-    On Lemma 11's first losses with eta = gamma = 1 / sqrt(horizon), 100 runs. The 200 rounds tried
-    are evenly spaced in the logarithm; the error is the distance to the next one.
-    """
-    rounds = np.unique(np.geomspace(1, horizon, 200).round().astype(int))
-    algorithm, plain = EXP3(horizon**-0.5, horizon**-0.5), lemma_11_pair(0)[0]
-    curves = simulate.regret_curves(algorithm, plain, horizon, 100, seed, points=rounds)
-    regret = curves.groupby("t").regret.mean().to_numpy()
-    first = np.argmax(np.diff(regret) / np.diff(rounds) <= regret[-1] / horizon)
-    return Estimate(rounds[first], bound=rounds[first + 1] - rounds[first])
-
-
 @store.kept
 def lemma_11_certificate(
     algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
@@ -363,20 +223,3 @@ def lemma_11_certificate(
     for name, drop in (drops or {}).items():
         numbers |= on_second(name, drop)
     return numbers
-
-
-# What EXP3 reveals
-
-
-def round_losses(p, q) -> np.ndarray:
-    """Compute the privacy loss of each round from the two (T,) probabilities of arm 2."""
-    return np.maximum(np.abs(np.log(p / q)), np.abs(np.log1p(-p) - np.log1p(-q)))
-
-
-def log_weights(adversary, actions, path, eta: float) -> np.ndarray:
-    """Compute the logarithms of EXP3's last two raw weights, -eta times the sums of estimates.
-
-    `path`: (T,) probabilities of arm 2, as `asi2025_privacy.exp3_path` returns them.
-    """
-    paid = adversary.table(len(actions))[np.arange(len(actions)), actions]
-    return -eta * np.bincount(actions, paid / np.where(actions, path, 1 - path), 2)

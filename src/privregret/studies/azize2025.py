@@ -1,16 +1,13 @@
 """Parameter rules, steps of proofs and measures of regret for the notebooks on azize2025."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
 
-from privregret import estimates, rare
-from privregret.bounds import azize2025 as bounds
+from privregret import estimates
 from privregret.core import checks, store
-from privregret.divergence import d_epsilon, kl
+from privregret.divergence import d_epsilon
 
 
 def separated_means(name: str, value: object) -> np.ndarray:
@@ -79,21 +76,6 @@ def theorem_f7(
     return worst
 
 
-def batch_steps(ends: np.ndarray, n0: int, alpha: float) -> dict[str, float]:
-    """Compute the largest excess, in pulls, of two inequalities about batches that end at `ends`.
-
-    "pulled", before (45): n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), where m* is the first
-    batch with n_m >= H; H up to e^12, which the last end must reach. It holds without the last
-    term. "batch", in Theorem F.9: B_(m+1) <= alpha n_m. It holds with 1 added.
-    """
-    ends = np.asarray(ends, float)
-    # H of (43)
-    levels = np.geomspace(1, np.exp(12), 2000)
-    pulled = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
-    batch = (np.diff(ends) - alpha * ends[:-1]).max()
-    return {"pulled": pulled + n0 * alpha / (alpha - 1), "batch": batch}
-
-
 @store.kept
 def at_batch_ends(log_of: Callable, grid: list, **options: bool) -> np.ndarray:
     """Compute `bounds.azize2025.tail`, or a bound of its signature, of P[S + Z >= n x].
@@ -104,23 +86,6 @@ def at_batch_ends(log_of: Callable, grid: list, **options: bool) -> np.ndarray:
     return np.array(
         [log_of((2**m - 1) * x, 2**m - 1, m, mu, epsilon, **options) for m, mu, epsilon, x in grid]
     )
-
-
-def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) -> float:
-    """Compute the leading constant of AdaP-KLUCB's regret bound, equation (49), per unit of gap.
-
-    It is the infimum over beta of max((1 + beta) tau / kl(mean, best), (1 + tau) / (c epsilon
-    (best - mean))), where kl(mean + c (best - mean), best) = kl(mean, best) / (1 + beta), for
-    optimism tau > 3 and 0 < mean < best < 1. The equation has c - gamma with gamma > 0 in place of
-    c, which makes the constant larger.
-    """
-    gap = best - mean
-
-    # ln of the first term / second term, increasing in c
-    def excess(c):
-        return math.log(tau * c * epsilon * gap / (1 + tau) / kl(mean + c * gap, best))
-
-    return (1 + tau) / (brentq(excess, 1e-9, 1 - 1e-6) * epsilon * gap)
 
 
 # Measures
@@ -137,42 +102,20 @@ def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
     return estimates.Estimate((low + high) / 2, bound=(high - low) / 2)
 
 
-def release_game(policy: list, observed: str, change: int, seed: int) -> tuple[list, list]:
-    """Play the game of Figure 2 with two arms and return actions and observed rewards.
+def order_seen(experiments: pd.DataFrame, baselines: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Estimate how often the mean of an experiment is below the smallest mean of a baseline.
 
-    The left reward is 1 for arm 2 and 0 for arm 1, and the right reward is the opposite. The policy
-    (as `azize2025_privacy.random_policy` makes it) observes the left one, but in round `change`
-    (from 1) the one named by `observed`, "L" or "R".
+    Both frames are from `estimates.means`; the first has one row per experiment. Columns of the
+    result: `by`, algorithm, and those of `estimates.fractions`. The error includes that of the
+    smallest mean: half the change of the fraction if this mean moves by one standard error to
+    either side. Baselines whose error is not known are left out.
     """
-    rng, actions, seen = np.random.default_rng(seed), [], []
-    for t, step in enumerate(policy, start=1):
-        actions.append(int(rng.random() < step[(*actions, *seen)][1]))
-        right = observed == "R" and t == change
-        seen.append(1 - actions[-1] if right else actions[-1])
-    return actions, seen
-
-
-def regret_over_bound(
-    algorithms: list, problems: list, horizon: int, runs: int, seed: int
-) -> pd.DataFrame:
-    """Estimate expected regret / (ln T times the constant of Theorem 3.1).
-
-    Parameters as in `rare.regrets`; columns of `estimates.means` by algorithm and problem, and
-    bound, mean_over_bound, mean_over_bound_se, horizon.
-    """
-    sample = rare.regrets(algorithms, problems, horizon, runs, seed)
-    setting = ["instance", "algorithm", "epsilon", "alpha", "n0"]
-    frame = estimates.means(sample, setting, weights="weight")
-    means = {problem.name: problem.means for problem in problems}
-    constant = [bounds.theorem_3_1(means[r.instance], r.epsilon) for r in frame.itertuples()]
-    bound = np.log(horizon) * np.array(constant)
-    over = {"mean_over_bound": frame["mean"] / bound, "mean_over_bound_se": frame.se / bound}
-    return frame.assign(bound=bound, **over, horizon=horizon)
-
-
-def times_log(frame: pd.DataFrame, means: tuple, horizon: int) -> pd.DataFrame:
-    """Add the constants of the three lower bounds times ln T to a frame with column epsilon."""
-    constants = bounds.lower_bounds(means, frame.epsilon)
-    return frame.assign(
-        **{f"{name}_times_log": np.log(horizon) * c for name, c in constants.items()}
+    known = baselines[np.isfinite(baselines.se)]
+    best = known.loc[known.groupby(by)["mean"].idxmin(), [*by, "mean", "se"]]
+    both = experiments.merge(best, on=by, suffixes=("", "_best"))
+    lower, seen, upper = (
+        estimates.fractions(both, [*by, "algorithm"], f"mean < mean_best + {shift} * se_best")
+        for shift in (-1, 0, 1)
     )
+    moved = (upper.fraction - lower.fraction) / 2
+    return seen.assign(fraction_se=np.hypot(seen.fraction_se, moved))

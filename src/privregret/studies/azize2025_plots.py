@@ -1,4 +1,4 @@
-"""Figures of the notebooks on azize2025, apart from kernels so that edits compile nothing."""
+"""Drawings of the notebooks on azize2025 that are more than curves of a frame."""
 
 import itertools
 
@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from privregret.divergence import d_epsilon, kl
 from privregret.press import draw, style
 
 CENTRED = {"ha": "center", "va": "center"}
-_divergence, _kl = np.vectorize(d_epsilon), np.vectorize(kl)
 
 
 # Section 3: the lower bound
@@ -36,11 +34,10 @@ def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> F
     limits = regimes.d_epsilon.min() / 1.5, 3 * regimes.kl[0]
     left.set(xscale="log", yscale="log", xlim=(low, high), ylim=limits)
     left.set(xlabel=r"privacy parameter $\epsilon$", ylabel="divergence")
-    epsilons = plausible.epsilon.unique()
-    for e, colour in zip(epsilons, style.ramp(len(epsilons)), strict=True):
-        here, label = plausible[plausible.epsilon == e], rf"$\epsilon={e:g}$"
-        label = label if np.isfinite(e) else "no privacy"
-        right.plot(here.n, here.largest_mean, color=colour, label=label)
+    names = {e: rf"$\epsilon={e:g}$" if e < np.inf else "no privacy" for e in plausible.epsilon}
+    looks = dict(zip(names.values(), [{"color": c} for c in style.ramp(len(names))], strict=True))
+    named = plausible.assign(curve=plausible.epsilon.map(names))
+    draw.lines(right, named, "n", "largest_mean", "curve", looks=looks)
     right.axhline(best, color=style.BLACK, linewidth=0.6)
     right.text(1, best, r"$y$", va="bottom")
     right.set(xscale="log", xlabel="pulls $n$ of the arm", ylabel="largest plausible mean")
@@ -48,120 +45,98 @@ def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> F
     return fig
 
 
-def cheapest_path(mean: float, y: float, epsilon: float) -> Figure:
-    """Draw the cost of the path from `mean` through each z to y, and d_epsilon from each x to y."""
+def cheapest_path(path: pd.DataFrame, divergences: pd.DataFrame) -> Figure:
+    """Draw the cost of the path from x to y through each z, and d_epsilon from each x to y.
+
+    `path` has columns through, shift, change and cost, their sum; `divergences` has from_mean,
+    d_epsilon, kl, total_variation.
+    """
     fig, (left, right) = draw.subplots(1, 2, figsize=style.PAGE)
-    z, x, smallest = np.linspace(mean, y, 201), np.linspace(0, 1, 401), d_epsilon(mean, y, epsilon)
-    shift, change = epsilon * abs(z - mean), _kl(z, y)
+    costs, colours = (path["shift"], path.change), (style.SKY, style.ORANGE)
     labels = r"shift $\epsilon|z-x|$", r"change kl$(z,y)$"
-    left.stackplot(z, shift, change, colors=(style.SKY, style.ORANGE), alpha=0.4, labels=labels)
-    left.plot(z, shift + change, color=style.BLACK)
-    label = rf"$d_\epsilon(x,y)={smallest:.4f}$"
-    left.plot(z[(shift + change).argmin()], smallest, "o", color=style.BLACK, label=label)
-    left.set(xlabel=rf"$z$, from $x={mean:g}$ to $y={y:g}$", ylabel="cost", ylim=(0, None))
-    draw.bound(right, x, _kl(x, y), r"kl$(x,y)$")
-    draw.bound(right, x, epsilon * abs(x - y), r"$\epsilon\,|x-y|$", linestyle=style.DOTTED)
-    right.plot(x, _divergence(x, y, epsilon), color=style.BLUE, label=r"$d_\epsilon(x,y)$")
-    low_privacy = y / (y + (1 - y) * np.exp([epsilon, -epsilon]))
-    right.axvspan(*low_privacy, color=style.SKY, alpha=0.15, linewidth=0, label="low privacy")
-    highest = max(_divergence(0, y, epsilon), _divergence(1, y, epsilon))
-    right.set(xlabel=rf"$x$, with $y={y:g}$", ylim=(0, 1.3 * highest))
+    left.stackplot(path.through, *costs, colors=colours, alpha=0.4, labels=labels)
+    left.plot(path.through, path.cost, color=style.BLACK)
+    least = rf"$d_\epsilon(x,y)={path.cost.min():.4f}$"
+    left.plot(
+        path.through[path.cost.idxmin()], path.cost.min(), "o", color=style.BLACK, label=least
+    )
+    left.set(xlabel=r"mean $z$ on the way from $x$ to $y$", ylabel="cost", ylim=(0, None))
+    draw.bound(right, divergences.from_mean, divergences.kl, r"kl$(x,y)$")
+    total = divergences.from_mean, divergences.total_variation, r"$\epsilon\,|x-y|$"
+    draw.bound(right, *total, linestyle=style.DOTTED)
+    name = r"$d_\epsilon(x,y)$"
+    right.plot(divergences.from_mean, divergences.d_epsilon, color=style.BLUE, label=name)
+    right.set(xlabel=rf"$x$, with $y={path.through.max():g}$")
+    right.set(ylim=(0, 1.3 * divergences.d_epsilon.max()))
     draw.legend_below(fig, 7)
     return fig
 
 
-def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
-    """Draw Theorem 3.1, the older bound and their ratio against epsilon, for each instance."""
-    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
-    for name, look in draw.looks(data.instance.unique().tolist()).items():
-        here, line = data[data.instance == name], {"color": look["color"], "linewidth": 1}
-        at = {"marker": look["marker"], "markevery": np.flatnonzero(here.changes).tolist()}
-        axes[0].plot(here.epsilon, here.equation_7, linestyle=style.DOTTED, **line)
-        axes[0].plot(here.epsilon, here.theorem_3_1, label=name, **line, **at)
-        axes[1].plot(here.epsilon, here.over_equation_7, label=name, **line, **at)
-    title = "Theorem 3.1, and (dotted) the older bound"
-    axes[0].set(yscale="log", ylabel=r"lower bound on regret$/\ln T$", title=title)
-    axes[1].set(ylabel="ratio", title="ratio of the two bounds")
-    for ax in axes:
-        ax.set(xscale="log", xlim=(low, high), xlabel=r"privacy parameter $\epsilon$")
-    draw.legend_below(fig, 5)
-    return fig
+# Sections 5 and G: experiments
 
 
-# Section 4: the algorithms
-
-
-def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Figure:
-    """Draw regret / (bound ln t) against t for both first batches, one panel per epsilon."""
-    labels = {"xlabel": "round $t$", "ylabel": r"regret / (bound $\ln t$)"}
-    fig, axes = draw.panels(len(epsilons), height=3.0, xscale="log", **labels)
-    for ax, e in zip(axes, epsilons, strict=True):
-        for label, here in data.query("epsilon == @e").groupby("algorithm", sort=False):
-            look = style.look(label)
-            first, second = here[here.n0 == 1], here[here.n0 > 1]
-            band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
-            ax.fill_between(first.t, first.q10_over_bound, first.q90_over_bound, **band)
-            middle = first.median_over_bound
-            ax.plot(first.t, middle, label=f"{label}, median, $n_0=1$", markevery=10, **look)
-            look |= {"linestyle": style.DOTTED, "markerfacecolor": "white", "markevery": (5, 10)}
-            mean = second.mean_over_bound
-            ax.plot(second.t, mean, label=rf"{label}, mean, $n_0=8/\epsilon$", **look)
-        draw.bound(ax, rounds, [1] * len(rounds), "Theorem 3.1")
-        twice = [2] * len(rounds)
-        draw.bound(ax, rounds, twice, r"Theorem 4.3, $\alpha=2$", linestyle=style.MIXED)
-        ax.set(ylim=(0, None), title=rf"$\epsilon={e:g}$")
+def survivals(data: pd.DataFrame, panel: str, title: str = "{}") -> Figure:
+    """Draw the distribution of the final regret, one panel for each value of a column."""
+    groups = list(data.groupby(panel, sort=False))
+    fig, axes = draw.panels(len(groups), height=2.7)
+    for ax, (value, part) in zip(axes, groups, strict=True):
+        draw.survival_axes(ax, part)
+        ax.set(title=title.format(value), ylim=(max(data.probability.min() / 1.5, 1e-6), 1.5))
+        ax.set_xlim(data.at_least[data.at_least > 0].min() / 1.5, 2 * data.at_least.max())
+        ax.label_outer()
     draw.legend_below(fig, 3)
     return fig
 
 
-# Section 5: experiments
-
-
-def regret_over_time(data: pd.DataFrame, names: list[str]) -> Figure:
-    """Draw regret and the bound against rounds on common axes, one panel per named instance."""
-    fig, axes = draw.panels(len(names), height=3.0)
-    for ax, name in zip(axes, names, strict=True):
-        here = data[data.instance == name]
-        draw.regret_axes(ax, here, draw.regret_limits(data))
-        draw.bound(ax, *_each_round(here), "Theorem 3.1")
-        ax.set_title(name)
-    axes[1].set_ylabel("")
+def regret_grid(data: pd.DataFrame, limits: tuple[float, float]) -> Figure:
+    """Draw regret and the bound against rounds, one row per instance and column per budget."""
+    groups = list(data.groupby(["instance", "budget"], sort=False))
+    down, across = data.instance.nunique(), data.budget.nunique()
+    size = style.PAGE[0], 0.7 + 1.6 * down
+    fig, axes = draw.subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
+    for ax, ((name, e), here) in zip(axes.flat, groups, strict=True):
+        draw.regret_axes(ax, here, limits)
+        once = here.drop_duplicates("t").sort_values("t")
+        draw.bound(ax, once.t, once.bound, "Theorem 3.1, asymptotic")
+        ax.set_title(rf"{name}, $\epsilon={e:g}$")
+        ax.minorticks_off()
+        ax.label_outer()
+    axes[0, 0].set_xlim(left=data.t.max() / 1e4)
     draw.legend_below(fig, 4)
     return fig
 
 
-def _each_round(data):
-    """Return rounds and the bound in each, once for all algorithms."""
-    once = data.drop_duplicates("t").sort_values("t")
-    return once.t, once.bound
+def figure_8(
+    printed: pd.DataFrame, further: pd.DataFrame, lower: pd.DataFrame, critical: float
+) -> Figure:
+    """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
 
-
-def survivals(data: pd.DataFrame) -> Figure:
-    """Draw the distribution of the final regret, one panel per instance."""
-    panels = data.groupby("instance", sort=False)
-    fig, axes = draw.panels(len(panels), height=2.8)
-    for ax, (name, curves) in zip(axes, panels, strict=True):
-        draw.survival_axes(ax, curves)
-        ax.set(title=name, ylim=(1e-6, 1.5))
-    axes[1].set_ylabel("")
-    draw.legend_below(fig, 3)
-    return fig
-
-
-def ablation(data: pd.DataFrame, names: list[str], epsilons: list[float]) -> Figure:
-    """Draw mean final regret of DP-KLUCB, its variants and AdaP-KLUCB against epsilon."""
-    looks = {v: style.look(v) for v in ("DP-KLUCB", "AdaP-KLUCB")} | {
-        "with forgetting": {"color": style.BLUE, "marker": "^", "linestyle": style.DASHED},
-        r"with $3.1\,\ln t$": {"color": style.GREEN, "marker": "v", "linestyle": style.DASHED},
-        "with both": {"color": style.BLACK, "marker": "s", "linestyle": style.DOTTED},
-    }
+    `printed` has columns epsilon, mean, mean_plus_sd and bound; `further` has power, n0, epsilon,
+    mean and, for power 0 and n0 1, q10, median, q90; `lower` has the bound in the second panel.
+    """
+    look = style.look("DP-IMED")
     labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
-    fig, axes = draw.panels(len(names), xscale="log", yscale="log", **labels)
-    for ax, name in zip(axes, names, strict=True):
-        here = data.query("instance == @name")
-        draw.lines(ax, here, "epsilon", "mean", by="variant", looks=looks, markevery=1)
-        draw.epsilon_ticks(ax, epsilons)
-        ax.set_title(name)
+    fig, (left, right) = draw.panels(2, height=3.1, yscale="log", **labels)
+    hollow = look | {"linestyle": style.DOTTED, "markerfacecolor": "white"}
+    one_pull = printed.assign(curve="mean, $n_0=1$")
+    looks = {"mean, $n_0=1$": hollow, "median, $n_0=1$": look}
+    draw.lines(
+        left, one_pull, "epsilon", "mean", "curve", ("mean", "mean_plus_sd"), looks, markevery=8
+    )
+    curves = further.query("power == 0 and n0 == 1").assign(curve="median, $n_0=1$")
+    draw.lines(right, curves, "epsilon", "median", "curve", ("q10", "q90"), looks, markevery=1)
+    right.plot(curves.epsilon, curves["mean"], label="mean, $n_0=1$", **hollow)
+    for n0, longer in further.query("power == 0 and n0 > 1").groupby("n0"):
+        right.plot(longer.epsilon, longer["mean"], "kx", markersize=4, label=f"mean, $n_0={n0}$")
+    polynomial, label = further.query("power == 1"), "mean, $B_m=m+1$"
+    right.plot(polynomial.epsilon, polynomial["mean"], "k^", markersize=3, label=label)
+    for ax, data in ((left, printed), (right, lower)):
+        draw.bound(ax, data.epsilon, data.bound, r"Theorem 3.1 $\times\ln T$")
+    right.axvline(critical, color=style.BLACK, linewidth=0.6)
+    above = {"transform": right.get_xaxis_transform(), "ha": "right", "va": "top"}
+    right.text(critical, 0.97, r"high privacy up to $\epsilon_c$ ", **above)
+    left.set(ylim=lower.bound.min() / 1.5)
+    right.set(xscale="log")
     draw.legend_below(fig, 5)
     return fig
 
@@ -238,146 +213,3 @@ def _release_game(ax, actions, left, right, change, side):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
     ax.axis("off")
-
-
-# Appendix D: concentration
-
-
-def laplace_tails(data: pd.DataFrame) -> Figure:
-    """Draw tails of sums of Laplace variables and bounds, one panel per number of variables."""
-    panels = data.groupby("m", sort=False)
-    ylabel = r"$\log_{10}$ of $\Pr[Z_m\geq z]$ and its bounds"
-    labels = {"xlabel": r"$\epsilon z$", "ylabel": ylabel}
-    fig, axes = draw.panels(len(panels), height=2.7, ylim=(-40, 45), **labels)
-    # the exact curve, bounds
-    colours = style.BLACK, style.BLUE, style.VERMILION, style.GREEN
-    dashes = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
-    each = zip(data.curve.unique(), colours, dashes, strict=True)
-    looks = {name: {"color": c, "linestyle": dash, "marker": ""} for name, c, dash in each}
-    for ax, (m, here) in zip(axes, panels, strict=True):
-        draw.lines(ax, here, "z", "log10", "curve", looks=looks)
-        ax.set(title=f"$m={m}$")
-        ax.axhline(0, color=style.GREY, linewidth=0.6)
-    draw.legend_below(fig, 4)
-    return fig
-
-
-# Equation (14): the first batch
-
-
-def first_batch(lengths: pd.DataFrame, by_horizon: pd.DataFrame, alphas: list[float]) -> Figure:
-    """Draw regret / bound against n0 epsilon, and for DP-IMED at several horizons over ln T.
-
-    Both frames are from `studies.azize2025.regret_over_bound`, the second with a column n0_scaled;
-    batch ratios are in the order of their dashes.
-    """
-    fig, (left, right) = draw.subplots(1, 2, sharey=True, figsize=(style.PAGE[0], 3.2))
-    dash = dict(zip(alphas, (style.SOLID, style.DASHED, style.DOTTED, style.MIXED), strict=False))
-    ends = (lengths.n0 * lengths.epsilon).agg(["min", "max"])
-    draw.bound(left, ends, [1, 1], "limit of Theorem 3.1")
-    for (label, alpha), rows in lengths.groupby(["algorithm", "alpha"], sort=False):
-        look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
-        over, label = rows.mean_over_bound, rf"{label}, $\alpha={alpha:g}$"
-        left.plot(rows.n0 * rows.epsilon, over, label=label, **look)
-    ends = by_horizon.n0_scaled.agg(["min", "max"])
-    name = r"limit of Theorem 4.3, $\alpha=2$"
-    draw.bound(right, ends, [2, 2], name, linestyle=style.MIXED)
-    horizons = by_horizon.horizon.unique()
-    for t, colour in zip(horizons, style.ramp(len(horizons)), strict=True):
-        rows, label = by_horizon[by_horizon.horizon == t], rf"$T=10^{{{np.log10(t):.3g}}}$"
-        right.plot(rows.n0_scaled, rows.mean_over_bound, color=colour, marker="o", label=label)
-    left.set(xlabel=r"$n_0\epsilon$", ylabel=r"regret / (bound $\ln T$)", yscale="log")
-    right.set(xlabel=r"$n_0\epsilon/\ln T$")
-    for ax in (left, right):
-        ax.set(xscale="log")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
-    return fig
-
-
-# Appendix G: extended experiments
-
-
-def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
-    """Draw the distribution of the final regret in one environment, one panel per epsilon."""
-    panels = data.groupby("epsilon", sort=False)
-    fig, axes = draw.panels(len(panels), height=2.5)
-    for ax, (e, part) in zip(axes, panels, strict=True):
-        draw.survival_axes(ax, part)
-        ax.set_title(rf"$\epsilon={e:g}$")
-        ax.label_outer()
-    for ax in axes:
-        ax.set_xlim(data.at_least[data.at_least > 0].min() / 1.5, 2 * data.at_least.max())
-    draw.legend_below(fig, 3)
-    return fig
-
-
-def regret_panel(data: pd.DataFrame, limits: tuple[float, float], title: str) -> Figure:
-    """Draw regret and the bound against rounds, with final means in the legend."""
-    fig, (ax,) = draw.panels(1, height=3.0)
-    draw.regret_axes(ax, data, limits, legend_values=True)
-    draw.bound(ax, *_each_round(data), "Theorem 3.1")
-    ax.set_title(title)
-    draw.legend_below(fig)
-    return fig
-
-
-def regret_grid(data: pd.DataFrame, limits: tuple[float, float]) -> Figure:
-    """Draw regret and the bound against rounds, one row per instance and column per budget."""
-    instances, budgets = data.instance.unique(), data.budget.unique()
-    shape, size = (len(instances), len(budgets)), (style.PAGE[0], 0.7 + 1.6 * len(instances))
-    fig, axes = draw.subplots(*shape, sharex=True, sharey=True, squeeze=False, figsize=size)
-    starts = []
-    for ax, (name, e) in zip(axes.flat, itertools.product(instances, budgets), strict=True):
-        here = data[(data.instance == name) & (data.budget == e)]
-        draw.regret_axes(ax, here, limits)
-        draw.bound(ax, *_each_round(here), "Theorem 3.1")
-        starts.append(ax.get_xlim()[0])
-        ax.set_title(rf"{name}, $\epsilon={e:g}$")
-        ax.minorticks_off()
-        ax.label_outer()
-    axes[0, 0].set_xlim(left=min(starts))
-    draw.legend_below(fig, 4)
-    return fig
-
-
-def _three_bounds(ax, data):
-    times = r" $\times\ln T$"
-    draw.bound(ax, data.epsilon, data.theorem_3_1_times_log, f"Theorem 3.1{times}")
-    draw.bound(
-        ax, data.epsilon, data.equation_7_times_log, f"older bound{times}", linestyle=style.MIXED
-    )
-    draw.bound(
-        ax, data.epsilon, data.lai_robbins_times_log, f"no privacy{times}", linestyle=style.DOTTED
-    )
-
-
-def figure_8(
-    printed: pd.DataFrame, further: pd.DataFrame, lower: pd.DataFrame, critical: float
-) -> Figure:
-    """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
-
-    `printed` has columns epsilon, mean, q10, q90 and the three bounds; `further` has power,
-    epsilon, mean and, for power 0, q10, median, q90; `lower` has the three bounds on the range of
-    the second panel.
-    """
-    look = style.look("DP-IMED")
-    labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
-    fig, (left, right) = draw.panels(2, height=3.1, yscale="log", **labels)
-    band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
-    hollow = look | {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    left.fill_between(printed.epsilon, printed.q10, printed.q90, **band)
-    left.plot(printed.epsilon, printed["mean"], markevery=8, **hollow)
-    _three_bounds(left, printed)
-    shape, dots = further.query("power == 0"), further.query("power == 1")
-    right.fill_between(shape.epsilon, shape.q10, shape.q90, **band)
-    right.plot(shape.epsilon, shape["median"], label="DP-IMED, median", **look)
-    right.plot(shape.epsilon, shape["mean"], label="DP-IMED, mean", **hollow)
-    right.plot(dots.epsilon, dots["mean"], "k^", markersize=3, label="DP-IMED, mean, $B_m=m+1$")
-    _three_bounds(right, lower)
-    right.axvline(critical, color=style.BLACK, linewidth=0.6)
-    above = {"transform": right.get_xaxis_transform(), "ha": "right", "va": "top"}
-    right.text(critical, 0.97, r"$\epsilon_c$ ", **above)
-    left.set(ylim=printed.lai_robbins_times_log[0] / 2)
-    right.set(xscale="log")
-    draw.legend_below(fig, 3)
-    return fig

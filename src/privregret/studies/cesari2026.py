@@ -12,7 +12,6 @@ from privregret.bounds import wu2026
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.instances import StochasticLosses
-from privregret.studies.cesari2026_proofs import prefix_sum
 
 # three ways to add up the cost of an epoch
 ONE, ALL, EXACT = "action by action", "potential", "exact"
@@ -40,20 +39,6 @@ def suite(actions: int) -> list[StochasticLosses]:
     six = instances.doubling(6, log_per_bracket=max(0.0, np.log((k - 1) / 6)))
     sizes, name = six.log_counts, "six scales"
     return [*problems, instances.bernoulli_losses(six.means, log_counts=sizes, name=name)]
-
-
-def opposite(actions: int, gap: float) -> StochasticLosses:
-    """Return a best action and others that always have the opposite loss."""
-    sizes, chances = (0.0, np.log(actions - 1)), ((1 + gap) / 2, (1 - gap) / 2)
-    return StochasticLosses("opposite", ((0, 1), (1, 0)), sizes, chances)
-
-
-def with_one_coin(rng: np.random.Generator) -> StochasticLosses:
-    """Draw four groups of up to 10^6 actions whose losses depend on one Bernoulli variable."""
-    losses, head = rng.random((2, 4)), rng.uniform(0.2, 0.8)
-    losses = losses[:, np.argsort(np.array([head, 1 - head]) @ losses)]
-    sizes = (0.0, *rng.uniform(0, 12, 3))
-    return StochasticLosses("one coin", losses, sizes, (head, 1 - head))
 
 
 def scaled_gaps(kind: str, losses: str, log_actions: float, scales: int) -> StochasticLosses:
@@ -86,19 +71,6 @@ def limits(
         data["sum_of_terms"] = log_k / data.gap + log_k / data.epsilon
         data["bound"] = bounds.theorem_1(log_k, data.gap, eta)
     return data
-
-
-def exponents(curve: pd.DataFrame, lag: int, value: str | None = None) -> list[estimates.Estimate]:
-    """Return exponents of ln K between rows `lag` apart (the same phase of epochs), ln K > 10."""
-    x, y = np.log(curve.log_actions.to_numpy()), estimates.logs(curve, value)
-    starts = (i for i in range(len(x) - lag) if x[i] > np.log(10))
-    return [(y[i + lag] - y[i]) / (x[i + lag] - x[i]) for i in starts]
-
-
-def furthest(frame: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return the row of each group whose measured exponent is furthest from 1, by a factor."""
-    off = np.array([abs(math.log(number.value)) for number in frame.measured])
-    return frame.assign(off=off).sort_values("off").groupby(by, sort=False).tail(1)
 
 
 @store.kept
@@ -157,25 +129,3 @@ def error_steps(count: int, rng: np.random.Generator) -> list[estimates.Estimate
         seen = [error for error in errors if error.value > 1e-8]
         steps.append(estimates.largest_step(seen) if len(seen) > 1 else 0.0)
     return steps
-
-
-def part(problem: StochasticLosses, eta: float, small: bool) -> tuple[float, float]:
-    """Sum the selection errors due to small or large gaps over all prefix lengths."""
-    mask = (problem.gaps > 0) & ((problem.gaps <= 4 * eta) == small)
-    return prefix_sum(problem, 1 / eta, mask) if mask.any() else (0.0, 0.0)
-
-
-def used(frame: pd.DataFrame, bound: str) -> list[estimates.Estimate]:
-    """Return the column `sum` / a bound, row by row."""
-    return estimates.rows(estimates.ratios(frame, bound, value="sum"), "ratio")
-
-
-def random_state(
-    etas: list[float], rng: np.random.Generator
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Draw eta, mean losses with gaps above 4 eta, and leads of the best action."""
-    k, eta = int(rng.integers(2, 8)), float(rng.choice(etas))
-    worse = rng.uniform(4 * eta, 1, k - 1)
-    best = rng.uniform(0, 1 - worse.max())
-    lead = rng.normal(rng.uniform(-1, 3) / eta, rng.uniform(0.1, 2) / eta, k - 1)
-    return eta, np.append(best, best + worse), np.append(0.0, lead)

@@ -6,18 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from privregret import estimates, exact, instances, simulate
-from privregret.bandits import DPSE
+from privregret import estimates, instances, simulate
 from privregret.bounds import hu2021 as bounds
 from privregret.core import checks
 from privregret.core.algorithm import Algorithm
-from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
-from privregret.instances import BernoulliBandit, StochasticLosses
-from privregret.privacy import noisy_maxima
-
-SCALED = {"regret": "scaled_regret", "error": "scaled_regret_error"}  # times epsilon / ln K
-EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
-RELEASE = {"kind": "released", "at": "round", "scale": "noise_scale"}
+from privregret.instances import BernoulliBandit
 
 
 def described(setting: BernoulliBandit) -> str:
@@ -108,33 +101,6 @@ def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray
     return total[1:]
 
 
-def release_table(released: dict[str, list[Release]], pulls: int) -> pd.DataFrame:
-    """List the releases about an arm and the cost of each reward, by algorithm."""
-    rewards = pd.DataFrame({"released": "reward", "first": range(1, pulls + 1)})
-    parts = []
-    for name, releases in released.items():
-        costs = rewards.assign(loss=cost(releases, pulls))
-        rows = pd.DataFrame(releases).rename(columns=RELEASE)
-        parts.append(pd.concat([rows, costs]).assign(algorithm=name))
-    return pd.concat(parts)
-
-
-def peak_growth(growth: pd.DataFrame, horizon: int) -> estimates.Estimate:
-    """Return the growth of the largest regret / ln t, largest over epsilon.
-
-    From rounds in (T^(1/2), T^(3/4)] to (T^(3/4), T]; `growth` has a mean per epsilon and t.
-    """
-    log_t = np.log(growth.t)
-    scaled = growth.assign(per_log=growth["mean"] / log_t, per_log_se=growth.se / log_t)
-
-    def peaks(a, b):
-        between = scaled[(growth.t > horizon**a) & (growth.t <= horizon**b)]
-        return [estimates.largest(of, value="per_log") for _, of in between.groupby("epsilon")]
-
-    pairs = zip(peaks(0.5, 0.75), peaks(0.75, 1), strict=True)
-    return estimates.largest([after / before for before, after in pairs])
-
-
 def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
     """Return the largest mean regret over equal gaps at multiples of the critical gap.
 
@@ -151,162 +117,3 @@ def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: i
     found = estimates.largest(means)
     multiple = multiples[best[int(means["mean"].argmax())]]
     return {"T": T, "gap_over_critical": multiple, "mean": found.value, "se": found.se}
-
-
-def restarted(
-    problem: BernoulliBandit, epsilon: float, restarts: int, runs: int, seed: int
-) -> tuple[list[estimates.Estimate], list[estimates.Estimate]]:
-    """Return regret of DP-SE with restarts at 2^(2^i), and of DP-SE that knows T.
-
-    T takes the powers of two in the last restart, which ends at 2^(2^restarts).
-    """
-
-    def measured(learner, rounds):
-        T = int(rounds[-1])
-        curves = simulate.regret_curves(learner, problem, T, runs, seed, points=rounds)
-        return estimates.rows(estimates.means(curves, "t"))
-
-    # shorter ones hardly matter
-    ends = [2**2**i for i in range(2, restarts + 1)]
-    starts = [0, *ends[:-1]]
-    before = estimates.Estimate(0.0)
-    for start, end in zip(starts[:-1], ends[:-1], strict=True):
-        before = before + measured(DPSE(epsilon, beta=1 / end), [end - start])[0]
-    horizons = 2 ** np.arange(2 ** (restarts - 1) + 1, 2**restarts + 1)
-    last = measured(DPSE(epsilon, beta=1 / ends[-1]), horizons - starts[-1])
-    return [before + part for part in last], [measured(DPSE(epsilon), [T])[0] for T in horizons]
-
-
-def reused(times: int, actions: int, epsilon: float) -> float:
-    """Return the privacy loss / epsilon of the first observation.
-
-    After `times` choices, each from all rounds so far."""
-    scale = FTNL(epsilon).noise_scale(actions)
-    losses = [
-        noisy_maxima.epoch_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
-    ]
-    return sum(loss.value for loss in losses) / epsilon
-
-
-def worst_of_gaps(epsilon: float, T: int) -> dict:
-    """Return the largest exact regret of FTNL over equal and doubling gaps, K = 1000."""
-    actions, log_actions = 1000, math.log(1000)
-    critical, private = math.sqrt(log_actions / T), log_actions / (epsilon * T)
-    equal = {0.5} | {critical * 2.0**k for k in (*range(-2, 3), *range(4, 20, 4))}
-    equal |= {private * 2.0**k for k in range(-1, 3)}
-    problems = [instances.packing(actions, gap) for gap in sorted(equal) if gap <= 0.5]
-    for gap in (critical, private):
-        if gap <= 0.9:
-            count = min(8, 1 + int(math.log2(0.9 / gap)))
-            per_bracket = max(1, (actions - 1) // count)
-            problems.append(instances.doubling(count, per_bracket, largest=gap * 2 ** (count - 1)))
-    found = exact.regret_curves(FTNL(epsilon, scale="hu2021"), problems, T)
-    worst = found.loc[found.regret.idxmax()]
-    return {"T": T, "instance": worst.instance, "regret": worst.regret, "error": worst.error}
-
-
-def equal_gaps_as(instance: StochasticLosses) -> StochasticLosses:
-    """Return as many experts as in a doubling instance, all with its smallest gap."""
-    gap, log_k = instance.gaps[1], instance.log_actions
-    others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
-    return instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
-
-
-def over_equal_gaps(instance: StochasticLosses, epsilon: float, horizon: int) -> estimates.Estimate:
-    """Return the largest ratio of FTNL's regret on doubling gaps and on equal gaps.
-
-    Over eight values of epsilon from `epsilon` down by a factor of two.
-    """
-    learners = [FTNL(epsilon / 2 ** (i / 8)) for i in range(8)]
-    regrets = (
-        estimates.rows(exact.regret_curves(learners, gaps, horizon))
-        for gaps in (instance, equal_gaps_as(instance))
-    )
-    return estimates.largest([a / b for a, b in zip(*regrets, strict=True)])
-
-
-def bound_over_rate(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> float:
-    """Divide the bound in Theorem 7's proof by its printed second form, on a doubling instance."""
-    gaps = np.append(0.0, 0.9 * 2.0 ** np.arange(1 - brackets, 1))
-    log_counts = np.append(0.0, np.full(brackets, log_size))
-    epsilon = epsilon_over_gap * gaps[1]
-    log_k = np.logaddexp.reduce(log_counts)
-    rate = bounds.theorem_7_rate(log_k, gaps[1], horizon, epsilon, repaired=False)
-    return bounds.theorem_7(gaps, log_counts, epsilon) / rate
-
-
-def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
-    """Compute exact regrets and Theorem 7's bounds on a doubling instance, in ln K / epsilon."""
-    gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
-    gap = gaps[1]
-    equal = equal_gaps_as(instance)
-    learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), RandomPrefixSoftmax(epsilon)]
-    of_equal = exact.regret_curves(FTNL(epsilon), equal, horizon).assign(algorithm=EQUAL)
-    curves = pd.concat([exact.regret_curves(learners, instance, horizon), of_equal])
-    forms = {
-        "proved": bounds.theorem_7(gaps, counts, epsilon),
-        "proved_equal": bounds.theorem_7(equal.gaps, equal.log_counts, epsilon),
-    }
-    size = {"instances": "", "brackets": len(gaps) - 1, "log_m": counts[1], "log_K": log_k}
-    size |= {"gap": gap, "epsilon": epsilon}
-    values = curves[["algorithm", "regret", "error"]].assign(**forms).set_index("algorithm")
-    values = (values / (log_k / epsilon)).rename(columns=SCALED).reset_index()
-    return values.assign(**size)[[*size, *values]]
-
-
-def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> dict:
-    """Return the range of regret / (ln K / epsilon) as epsilon falls by a factor of two.
-
-    FTNL with Gumbel noise on doubling gaps with deterministic losses.
-    """
-    instance = instances.doubling(brackets, log_per_bracket=log_size, bernoulli=False)
-    regrets = []
-    for shift in np.arange(24) / 24:
-        epsilon = epsilon_over_gap * instance.gaps[1] / 2**shift
-        regret = estimates.row(exact.regret_curves(FTNL(epsilon, "gumbel"), instance, horizon))
-        regrets.append(regret / (instance.log_actions / epsilon))
-    smallest, largest = estimates.smallest(regrets), estimates.largest(regrets)
-    found = {"smallest_scaled": smallest.value, "smallest_scaled_error": smallest.bound}
-    found |= {"largest_scaled": largest.value, "largest_scaled_error": largest.bound}
-    return {"log_K": instance.log_actions} | found
-
-
-def rounds_needed(actions: int, gap: float, epsilon: float) -> float:
-    """Return the largest n / m* at which Gumbel noise misses the best expert with chance 0.2.
-
-    Among 25 values of n from m*/8 to 120 m*, on the packing.
-    """
-    m = bounds.theorem_10_rounds(math.log(actions), gap, epsilon)
-    scale, instance = FTNL(epsilon, "gumbel").noise_scale(actions), instances.packing(actions, gap)
-
-    def misses(n):
-        return exact.selection_probabilities(instance, int(n), "gumbel", scale).group[1]
-
-    rounds = np.unique(np.geomspace(max(m / 8, 1), 120 * m, 25).round().astype(np.int64))
-    return max((n / m for n in rounds if misses(n) > 0.2), default=0.0)
-
-
-def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates.Estimate:
-    """Return FTNL's exact regret on the packing at round m* >= 1 / Theorem 10, the smallest."""
-    found = []
-    for epsilon in epsilons:
-        m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
-        if m:
-            curve = exact.regret_curves(FTNL(epsilon), instances.packing(actions, gap), m)
-            found.append(estimates.row(curve) / bounds.theorem_10(math.log(actions), epsilon))
-    return estimates.smallest(found)
-
-
-def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
-    """Compute exact regret / (ln K / epsilon) at rounds m* (from 1 on) and 2^50, and its bound."""
-    m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
-    learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
-    rounds = [m, 2**50] if m else [2**50]
-    frame = exact.regret_curves(learners, instances.packing(actions, gap), rounds)
-    early = frame.t == m
-    frame["when"] = np.where(early, "at round $m^{\\ast}$", "after $2^{50}$ rounds")
-    frame["bound"] = np.where(early, bounds.theorem_10(1.0, 1.0), np.nan)
-    frame[["regret", "error"]] /= math.log(actions) / epsilon
-    return frame.rename(columns=SCALED).assign(K=actions, epsilon=epsilon)[
-        ["K", "epsilon", "algorithm", "when", "t", *SCALED.values(), "bound"]
-    ]

@@ -5,35 +5,62 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from privregret.full_information import FTNL
-from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
-from privregret.studies.hu2021 import EQUAL, Release, cost
+from privregret.studies.hu2021 import Release, cost
 
 
-def limits_of(
-    per_round: pd.DataFrame, setting: BernoulliBandit, epsilons: list[float]
-) -> tuple[float, float]:
-    """Return the range of a setting's curves at `epsilons`, for all its panels."""
-    here = (per_round.instance == setting.name) & per_round.epsilon.isin(epsilons)
-    return draw.regret_limits(per_round[here])
+def one_run(turns: pd.DataFrame, indices: pd.DataFrame) -> Figure:
+    """Draw the arm pulled in each round (top) and the index of each arm (bottom)."""
+    size = {"figsize": (style.PAGE[0], 3.6), "height_ratios": (4, 5)}
+    fig, (top, bottom) = draw.subplots(2, 1, sharex=True, **size)
+    colours = style.BLUE, style.ORANGE, style.GREEN, style.PINK, style.VERMILION
+    means = sorted(indices.arm_mean.unique(), reverse=True)
+    for arm, (mean, colour) in enumerate(zip(means, colours, strict=False), start=1):
+        mine, own = turns[turns.arm_mean == mean], indices[indices.arm_mean == mean]
+        length = mine["last"] - mine["first"] + 1
+        top.barh([arm] * len(mine), length, left=mine["first"], height=0.62, color=colour, lw=0)
+        bottom.plot(own.t, own["index"], color=colour, lw=1)
+    top.set(ylabel="arm pulled (its mean)", ylim=(len(means) + 0.6, 0.4))
+    top.set_yticks(range(1, len(means) + 1), [f"{mean:g}" for mean in means])
+    top.grid(False)
+    bottom.set(xscale="log", yscale="log", xlim=(1, turns["last"].max()), ylim=(0.45, None))
+    bottom.set(xlabel="round $t$", ylabel="index of each arm")
+    ticks = 0.5, 0.75, 1, 2, 5, 10, 20, 50
+    bottom.set_yticks(ticks, [f"{y:g}" for y in ticks])
+    bottom.minorticks_off()
+    return fig
 
 
-def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
-    """Draw the privacy loss of one choice against n, for each noise scale."""
-    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.noise_scale]}" for r in loss.itertuples()])
-    colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
-    looks = {
-        f"$K={k}$, {noise[scale]}": {"marker": marker, "color": colour, "linestyle": dashes}
-        for scale, (colour, dashes) in colours.items()
-        for k, marker in ((2, "o"), (3, "^"), (5, "s"), (100, "D"))
-    }
-    axes = {"xlabel": "rounds $n$ of the epoch", "ylabel": r"privacy loss / $\epsilon$"}
-    title, how = r"$\epsilon={:g}$", {"curves": "curve", "looks": looks, "markevery": 1}
-    fig, axes = draw.family(curves, "epsilon", "n", "loss", title, axes=axes, **how)
-    for ax in axes:
-        ax.axhline(1, **style.BOUND)
-        ax.set_xscale("log", base=2)
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
+def why_arms_are_dropped(
+    widths: pd.DataFrame, pulls: pd.DataFrame, dropped: pd.DataFrame
+) -> Figure:
+    """Draw the two widths against n (left), and the pulls of arms against their gaps (right)."""
+    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.9))
+    epsilons, gaps = widths.epsilon.unique(), pulls.arm_gap.unique()
+    once = widths.drop_duplicates("n")
+    left.plot(once.n, once.width, color=style.GREY, lw=1.6, label="few rewards")
+    for gap in gaps:
+        left.axhline(gap, **(style.BOUND | {"linestyle": style.DOTTED}))
+        left.text(0.8 * widths.n.max(), gap * 1.03, rf"gap {gap:g}", fontsize=6, ha="right")
+    for k, (epsilon, colour) in enumerate(zip(epsilons, style.ramp(len(epsilons)), strict=True)):
+        look, label = {"color": colour}, rf"$\epsilon={epsilon:g}$"
+        noise, dots, line = (f[f.epsilon == epsilon] for f in (widths, pulls, dropped))
+        left.plot(noise.n, noise.noise_width, lw=1, label=f"noise, {label}", **look)
+        size = 40 * dots.run_share + 1
+        right.scatter(
+            dots.arm_gap * 1.05 ** (k - 1), dots.arm_pulls, size, lw=0, label=label, **look
+        )
+        right.plot(line.arm_gap, line.twice_n, lw=0.8, **look)
+        right.plot(line.arm_gap, line.proof, lw=0.7, ls=style.DASHED, **look)
+    left.set(yscale="log", ylim=(0.03, 500), ylabel="width")
+    right.set(xlabel=r"gap $\Delta$ of an arm", ylabel="pulls of the arm", xscale="log")
+    left.set_xscale("log", base=2)
+    right.set_yscale("log", base=2)
+    left.set_xlabel("pulls $n$ in the last full array")
+    right.set_xticks(gaps, [f"{gap:g}" for gap in gaps])
+    right.set_xticks([], minor=True)
+    left.legend()
+    right.legend()
     return fig
 
 
@@ -42,40 +69,14 @@ def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
     size = {"figsize": (style.PAGE[0], 4.0), "height_ratios": (2, 6, 5)}
     fig, axes = draw.subplots(len(released), 1, sharex=True, **size)
     for ax, (name, releases) in zip(axes, released.items(), strict=True):
-        color = style.look(name.split(",")[0])["color"]
-        show_releases(ax, releases, pulls, name, color, alarm=style.VERMILION)
+        show_releases(ax, releases, pulls, name)
     axes[-1].set_xlabel("pull of the arm")
     return fig
 
 
-def repairs(data: pd.DataFrame) -> Figure:
-    """Draw regret of Hybrid-UCB and its bounds, and the ratio of its repairs to it."""
-    size = {"figsize": (style.PAGE[0], 3.6), "height_ratios": (2, 1)}
-    fig, (top, below) = draw.subplots(2, 3, sharex=True, sharey="row", **size)
-    for upper, lower, (name, part) in zip(top, below, data.groupby("instance"), strict=True):
-        one = part[part.tree == "paper"]
-        draw.lines(upper, one, "epsilon", "mean", markevery=1)
-        rate = "printed rate, constant 1"
-        draw.bound(upper, one.epsilon, one.rate, rate, linestyle=style.DOTTED)
-        draw.bound(upper, one.epsilon, one.uniform, "uniform play", linestyle=style.MIXED)
-        bound = one.bound.where(one.bound < one.uniform)
-        draw.bound(upper, one.epsilon, bound, "Theorem 5")
-        for label, repaired in part[part.tree != "paper"].groupby("algorithm", sort=False):
-            ratio, error = repaired.over_printed, 2 * repaired.over_printed_se
-            look = style.look(label)
-            lower.errorbar(repaired.epsilon, ratio, error, elinewidth=0.8, label=label, **look)
-        upper.set(xscale="log", yscale="log", title=name)
-        lower.set(xlabel=r"privacy parameter $\epsilon$")
-    top[0].set_ylabel("regret")
-    below[0].set_ylabel("ratio to printed")
-    draw.legend_below(fig, 3)
-    return fig
-
-
-def show_releases(
-    ax: Axes, released: list[Release], pulls: int, title: str, color: str, alarm: str
-) -> None:
-    """Draw one bar per release about an arm, and the cost of each reward, `alarm` above 1."""
+def show_releases(ax: Axes, released: list[Release], pulls: int, title: str) -> None:
+    """Draw one bar per release about an arm, and the cost of each reward, framed above 1."""
+    color = style.look(title.split(",")[0])["color"]
     top, centred = 0, {"ha": "center", "va": "center_baseline", "fontsize": 6}
     for release in released:
         length = release.last - release.first + 1
@@ -89,8 +90,9 @@ def show_releases(
         ink = "white" if release.kind == "array" else "black"
         ax.text(middle, level, f"{release.scale:g}", color=ink, **centred)
     for pull, spent in enumerate(cost(released, pulls), start=1):
-        above = {"color": alarm, "fontweight": "bold"} if spent > 1 + 1e-9 else {}
-        ax.text(pull, -1, f"{spent:.3g}", **centred | above)
+        frame = {"boxstyle": "square,pad=0.3", "fill": False, "edgecolor": "black", "lw": 0.8}
+        above = {"bbox": frame} if spent > 1 + 1e-9 else {}
+        ax.text(pull, -1, f"{spent:.3g}", **centred, **above)
     ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
     names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
     ax.set_yticks(range(-1, top + 1), names)
@@ -98,39 +100,26 @@ def show_releases(
     ax.tick_params(length=0)
 
 
-def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame) -> Figure:
-    """Draw regrets against the number of brackets, and against ln K for one number of them."""
-    fig, axes = draw.panels(2, height=3.2, ylim=(0, 9), ylabel=r"regret / $(\ln K/\epsilon)$")
-    # in between the phase changes
-    alone = {"linestyle": "none"}
-    for ax, (family, part) in zip(axes, data.groupby("instances", sort=False), strict=True):
-        x, joined = ("brackets", {}) if ax is axes[0] else ("log_K", alone)
-        equal = part.algorithm == EQUAL
-        draw.lines(ax, part[~equal], x, "scaled_regret", markevery=1, **joined)
-        dots = {"color": "black", "marker": ".", "linestyle": "none"}
-        ax.plot(
-            part[x][equal], part.scaled_regret[equal], label="FTNL (Laplace) on equal gaps", **dots
-        )
-        ax.set_title(family)
-    axes[0].set(xlabel="number of brackets $B$", xticks=sorted(data.brackets.unique()))
-    axes[1].set(xlabel=r"$\ln K$", xscale="log")
+def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> Figure:
+    """Draw regret and bound against the number of brackets, and regrets against ln K."""
+    units = r"in units of $\ln K/\epsilon$"
+    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.3))
+    *by_brackets, (fixed, by_size) = data.groupby("instances", sort=False)
+    for (family, part), dashes in zip(by_brackets, (style.DASHED, style.DOTTED), strict=True):
+        one = part[part.algorithm == learner]
+        draw.bound(left, one.brackets, one.proved, f"Theorem 7, {family}", linestyle=dashes)
+        look = style.look(learner) | {"linestyle": dashes, "label": f"regret, {family}"}
+        left.plot(one.brackets, one.scaled_regret, **look)
+    left.set(xlabel="number of different gaps $B$", yscale="log", ylim=(1, 1e4), ylabel=units)
+    left.set(title="one expert or many per gap", xticks=by_brackets[0][1].brackets.unique())
+    equal = by_size.algorithm.str.endswith("equal gaps")
+    draw.lines(right, by_size[~equal], "log_K", "scaled_regret", markevery=1, linestyle="none")
+    dots = {"color": "black", "marker": ".", "linestyle": "none", "label": "FTNL, equal gaps"}
+    right.plot(by_size.log_K[equal], by_size.scaled_regret[equal], **dots)
     gumbel = FTNL(1.0, "gumbel").label
     band = {"color": style.look(gumbel)["color"], "alpha": 0.3, "linewidth": 0}
     band["label"] = f"{gumbel}, all phases"
-    axes[1].fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
+    right.fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
+    right.set(xlabel=r"$\ln K$", xscale="log", ylim=(0, 9), title=fixed)
     draw.legend_below(fig, 3)
-    return fig
-
-
-def lower_bound_figure(data: pd.DataFrame) -> Figure:
-    """Draw exact regret at round m*, where Theorem 10 shades what it forbids, and final regret."""
-    axes = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": r"regret / $(\ln K/\epsilon)$"}
-    fig, panels = draw.panels(data.when.nunique(), xscale="log", yscale="log", **axes)
-    for ax, (when, part) in zip(panels, data.groupby("when", sort=False), strict=True):
-        draw.lines(ax, part, "epsilon", "scaled_regret")
-        ax.set_title(when)
-        shaded = part.dropna(subset=["bound"]).drop_duplicates("epsilon")
-        if len(shaded):
-            draw.bound(ax, shaded.epsilon, shaded.bound, "Theorem 10", forbids=True)
-    draw.legend_below(fig, 4)
     return fig

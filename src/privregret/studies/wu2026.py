@@ -1,95 +1,24 @@
 """Instances and measurements that only the notebooks on wu2026 use."""
 
 import math
-from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import differential_evolution
 from scipy.special import comb
 
-from privregret import estimates, exact, instances
-from privregret.bounds import wu2026 as bounds
+from privregret import exact, instances
 from privregret.core import store
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
-from privregret.instances import StochasticLosses
-from privregret.privacy import noisy_maxima
 from privregret.studies import wu2026_proofs as proofs
 
 # Instances
 
 
-def epochs(horizon: int) -> int:
-    """Return the number of epochs of Algorithm 1, line 4, as printed."""
-    return math.ceil(math.log2(horizon - 1)) + 1
-
-
-def threshold(actions: int, gap: float, c2: float) -> int:
-    """Return tau_l of the proof of Theorem 2, as printed, for a group of actions."""
-    return math.ceil(c2 * math.log(actions) / gap**2)
-
-
-def deterministic_family(kind: str, log_actions: float, gap: float) -> StochasticLosses:
-    """Return deterministic losses: "cyclic", "one gap" (of 1) or "doubling" (six brackets)."""
-    if kind == "cyclic":
-        return instances.cyclic(None, gap, log_actions=log_actions)
-    if kind == "doubling":
-        return instances.doubling(6, bernoulli=False, log_per_bracket=log_actions - np.log(6))
-    others = log_actions + np.log1p(-np.exp(-log_actions))
-    return instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, others))
-
-
 def votes(losses: np.ndarray) -> np.ndarray:
     """Replace a loss vector by 1 for every action that is not the best, and 0 for the best."""
     return (losses > losses.min()).astype(float)
-
-
-# Privacy
-
-
-@store.kept
-def largest_loss(actions: int, noise: str, scale: float) -> float:
-    """Return the largest exact privacy loss over epochs and numbers of actions, epsilon = 1."""
-    sizes = product((2, 3, actions), (1, 2, 64, 2**20))
-    return max(noisy_maxima.epoch_loss(K, n, noise, scale).value for K, n in sizes)
-
-
-# Selection
-
-
-@store.kept
-def worse_of_two(means: tuple[float, float], level: float, n: int) -> dict:
-    """Return the probability of the worse of two actions and its bounds in Lemma 5 and its proof.
-
-    The noise is Gumbel of scale 2 / level.
-    """
-    d = means[1] - means[0]
-    problem = instances.bernoulli_losses(means)
-    chosen = exact.selection_probabilities(problem, n, "gumbel", 2 / level)
-    found = {"p": chosen.group[1], "p_error": chosen.error}
-    found["printed"] = np.exp(-n * d * level / 2) + np.exp(-n * d**2 / 4)
-    return found | {"lemma": bounds.selection(n, d, level, "gumbel")}
-
-
-def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
-    """Return the probability of the worse of two actions without and with resampling.
-
-    The noise is Gumbel of scale 2 / level, or none. Probabilities below their error are 0.
-    """
-    noise = ("none", 1.0) if np.isinf(level) else ("gumbel", 2 / level)
-    found = {"instance": problem.name, "n": n, "epsilon": level}
-    for name, of in {"raw": problem, "resampled": replace(problem, bits=True)}.items():
-        chosen = exact.selection_probabilities(of, n, *noise)
-        found[name] = chosen.group[1] if chosen.group[1] > chosen.error else 0.0
-    return found
-
-
-def one_group(log_actions: float, phase: float) -> float:
-    """Return Lemma 3's sum / ln K for one group of K - 1 numbers a, all 2^(phase - 5)."""
-    others = log_actions + np.log1p(-np.exp(-log_actions))
-    return proofs.lemma_3((0.0, 2.0 ** (phase - 5)), (0.0, others))
 
 
 @store.kept
@@ -104,19 +33,6 @@ def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
         rise = np.logaddexp.reduce(log_counts - a) / np.log(2)
         rises.append(float(rise / np.logaddexp.reduce(log_counts)))
     return max(sums), max(rises)
-
-
-def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
-    """Return log10 of the constant c1 that Remark 4's conjecture needs.
-
-    "none" or infinitely many ("unbounded") actions of mean 1 are added to the two.
-    """
-    if bad == "none":
-        log_c1 = proofs.remark_4(-np.inf, n, middle, level, 2.0, c2)
-    else:
-        log_c1 = proofs.remark_4_limit(n, middle, level, 2.0, c2)
-    case = {"c2": c2, "epsilon": level, "gap": middle, "bad": bad, "n": n}
-    return case | {"log10_c1": log_c1 / np.log(10)}
 
 
 # Regret
@@ -192,19 +108,6 @@ def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     }
 
 
-def late_growth(curves: pd.DataFrame) -> list[estimates.Estimate]:
-    """Return regret at T = 2^50 / regret at T = 2^25 for each curve."""
-    late, early = (estimates.rows(curves[curves["T"] == T]) for T in (2**50, 2**25))
-    return [a / b for a, b in zip(late, early, strict=True)]
-
-
-def exponents_over(curve: pd.DataFrame, bound: str, lag: int) -> list[estimates.Estimate]:
-    """Return exponents of ln K in regret / bound between rows that are `lag` apart."""
-    x, logs = np.log(curve.log_actions.to_numpy()), estimates.logs(curve)
-    y = [log - float(b) for log, b in zip(logs, np.log(curve[bound].astype(float)), strict=True)]
-    return [(b - a) / (t - s) for a, b, s, t in zip(y, y[lag:], x, x[lag:], strict=False)]
-
-
 def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
     """Compute the regret of FTNL with Gumbel noise that sees votes, deterministic losses, T = 2^40.
 
@@ -217,18 +120,6 @@ def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
         chosen = exact.selection_from_sums(n * votes(seen), 0 * gaps, "gumbel", 2 / epsilon)
         regret, n = regret + 2 * n * float(chosen @ gaps), 2 * n
     return regret
-
-
-def over_few(actions: int, gap: float, epsilon: float, learners: list[FTNL]) -> estimates.Estimate:
-    """Return the smallest limit of regret / its lower bound for three to five actions.
-
-    The bound is f / (1 - e^-epsilon) if a fraction f of the actions has loss 1. A learner that sees
-    votes is added to the others.
-    """
-    losses = {3: (0.0, gap, 1.0), 4: (0.0, gap, 1.0, gap), 5: (0.0, gap, 1.0, 1.0, gap)}[actions]
-    bound = losses.count(1.0) / actions / -math.expm1(-epsilon)
-    regrets = exact.regret_curves(learners, instances.deterministic_losses(losses), 2**50)
-    return estimates.smallest([voting_regret(losses, epsilon), *estimates.rows(regrets)]) / bound
 
 
 @store.kept
