@@ -153,7 +153,7 @@ def adversarial_cases(rng) -> dict:
     return todo
 
 
-@store.without()  # what is read from it takes no time
+@store.disabled()  # what is read from it takes no time
 def measure(repeats: int) -> pd.DataFrame:
     """Time per round or run, one row for each case and repetition."""
     todo, rows = cases(), []

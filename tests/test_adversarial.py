@@ -38,7 +38,7 @@ from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
 from privregret.privacy import adversarial as composition
-from privregret.privacy import trace
+from privregret.privacy import ledger
 from privregret.studies import asi2025_privacy as privacy
 from privregret.studies.asi2025 import (
     at_worst,
@@ -138,7 +138,7 @@ def test_local_exp4_with_arms_for_experts_is_local_exp3():
 
 def test_batch_sizes():
     assert [batch_size(1 / n) for n in (1, 3, 10, 49, 23294, 10**6)] == [1, 3, 10, 49, 23294, 10**6]
-    assert [batch_size(e) for e in (2.0, 0.7, 0.3, 1e-100)] == [1, 2, 4, checks.LARGEST]
+    assert [batch_size(e) for e in (2.0, 0.7, 0.3, 1e-100)] == [1, 2, 4, checks.MAX_HORIZON]
 
 
 # base algorithms
@@ -161,21 +161,23 @@ def test_htinf_stays_on_the_simplex():
 
 @jit
 def _htinf_walk(steps, settings, rng):
-    choices, owns = np.zeros(8, htinf.ARM), np.zeros(1, htinf.OWN)
+    choices, states = np.zeros(8, htinf.ARM), np.zeros(1, htinf.STATE)
     worst, low, high, sigma = 0.0, 1.0, 0.0, settings.sigma
     for t in range(1, steps + 1):
-        arm = htinf._choose(choices, owns[0], settings, t, rng)
+        arm = htinf._choose(choices, states[0], settings, t, rng)
         total, raw, least = 0.0, 0.0, math.inf
         for i in range(8):
             least = min(least, choices[i]["estimate"])
         for i in range(8):
             p = choices[i]["p"]
             total += p
-            raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + owns[0]["w"]) ** -2
+            raw += (
+                (choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + states[0]["w"]
+            ) ** -2
             low, high = min(low, p), max(high, p)
         worst = max(worst, abs(total - 1), abs(raw - 1))
         y = (0.2 if arm == 0 else 0.8) + rng.laplace(0.0, 1.0)
-        htinf._observe(choices, owns[0], settings, t, arm, y, rng)
+        htinf._observe(choices, states[0], settings, t, arm, y, rng)
     return worst, low, high
 
 
@@ -287,18 +289,18 @@ class PlainEXP3(EXP3):
 
 
 @jit
-def commit_choose(arms, own, settings, t, rng):
+def commit_choose(arms, state, settings, t, rng):
     if t <= settings * len(arms):
         return (t - 1) % len(arms)
     if t == settings * len(arms) + 1:
         for j in range(len(arms)):
-            if arms[j]["total"] < arms[own["best"]]["total"]:
-                own["best"] = j
-    return own["best"]
+            if arms[j]["total"] < arms[state["best"]]["total"]:
+                state["best"] = j
+    return state["best"]
 
 
 @jit
-def commit_observe(arms, own, settings, t, j, y, rng):
+def commit_observe(arms, state, settings, t, j, y, rng):
     if t <= settings * len(arms):
         arms[j]["total"] += y
 
@@ -308,7 +310,7 @@ class Commit(AdversarialAlgorithm):
 
     id, label, source, privacy, real_losses = "commit", "commit", "a test", NOT_PRIVATE, True
     steps = Steps([("total", float)], [("best", np.int64)], commit_choose, commit_observe)
-    steps = steps._replace(arm=np.dtype(steps.arm), own=np.dtype(steps.own))
+    steps = steps._replace(arm=np.dtype(steps.arm), state=np.dtype(steps.state))
 
     def settings(self, horizon, arms):
         return 2 if horizon is None else max(2, horizon // (10 * arms))
@@ -392,10 +394,10 @@ def test_a_conversion_is_private_whatever_its_base(conversion, steps, plain):
     losses = np.random.default_rng(1).integers(2, size=(28, 3)).astype(float)
     for base in (steps, plain):
         algorithm = conversion(base)
-        run = trace.traced(algorithm, losses, 4)
+        run = ledger.traced(algorithm, losses, 4)
         advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
         assert list(run.actions) == algorithm.play(losses, *advice, 4).tolist()
-        cost = trace.costs(run).max()
+        cost = ledger.costs(run).max()
         assert cost == pytest.approx(algorithm.privacy.proved)
         assert algorithm.privacy.proved == (0.3 if conversion != ExpertsFromBandit else math.inf)
 
@@ -423,12 +425,12 @@ def test_a_base_with_other_steps_does_not_play_in_the_lanes_of_its_class():
 
 
 @jit
-def mute(arms, own, settings, t, j, y, rng):
+def mute(arms, state, settings, t, j, y, rng):
     pass
 
 
 @jit
-def misspelt(arms, own, settings, t, j, y, rng):
+def misspelt(arms, state, settings, t, j, y, rng):
     arms[j]["totl"] += y
 
 
@@ -647,9 +649,9 @@ def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
     for problem in (instances.gap_adversary(4, 0.5), lemma_11_pair(100)[1]):
         checkpoints = np.array([7, 8, 300])
         played = algorithm.run(problem, checkpoints, 5, runs=runs)
-        settings = algorithm.settings(300, *problem.sizes)
+        settings = algorithm.settings(300, *problem.memory_sizes)
         for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
-            (alone,) = algorithm.lanes(problem.data, checkpoints, settings, (rng,), 1)
+            (alone,) = algorithm.lanes(problem.kernel_data, checkpoints, settings, (rng,), 1)
             assert one.tolist() == alone.tolist()
 
 

@@ -31,7 +31,7 @@ from privregret.core import noise
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL
-from privregret.privacy import audit, trace
+from privregret.privacy import audit, ledger
 from privregret.studies import hu2021, privacy_audit, privacy_audit_losses
 
 # the ledger read off the code
@@ -48,20 +48,20 @@ ALGORITHMS = [
 
 def traced(algorithm, seed=0, rounds=20):
     table = np.random.default_rng(seed).integers(2, size=(rounds, 2)).astype(float)
-    return trace.traced(algorithm, table, seed)
+    return ledger.traced(algorithm, table, seed)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=repr)
 def test_no_run_costs_more_than_is_proved(algorithm):
     """All algorithms of the project; outcomes cost no more than numbers."""
     run = traced(algorithm, rounds=8)
-    outcomes = trace.costs(run, "outcomes").max()
+    outcomes = ledger.costs(run, "outcomes").max()
     limit = algorithm.privacy.proved * (1 + 1e-6)
     assert outcomes <= limit
     if not any(run.notes.upward):
-        assert outcomes <= trace.costs(run).max() * (1 + 1e-6) + 1e-9
+        assert outcomes <= ledger.costs(run).max() * (1 + 1e-6) + 1e-9
     if not isinstance(algorithm, SELECTING) or isinstance(algorithm, NaiveFTNL):
-        assert trace.costs(run).max() <= limit
+        assert ledger.costs(run).max() <= limit
     # FTPL's own perturbation hides something
     if math.isinf(limit) and not isinstance(algorithm, FTPL):
         assert run.notes.scales or math.isinf(outcomes) or getattr(algorithm, "real_losses", False)
@@ -70,21 +70,21 @@ def test_no_run_costs_more_than_is_proved(algorithm):
 @pytest.mark.parametrize("learner", [Votes(30.0), VotesOrLeader(30.0), MarginStop(4.0)], ids=repr)
 def test_functions_of_losses_that_are_no_sums_cost_the_ledger_everything(learner):
     """It proves nothing of them, and says so."""
-    assert math.isinf(trace.costs(traced(learner, rounds=12)).max())
+    assert math.isinf(ledger.costs(traced(learner, rounds=12)).max())
 
 
 def test_the_actions_of_a_traced_run_are_those_of_play():
     table = np.random.default_rng(0).integers(2, size=(25, 2)).astype(float)
     private = AnytimeLazyUCB(1.0), HybridUCB(8.0), FTNL(1.0), FTNL(1.0, "gumbel")
     for algorithm in (*private, BatchedPrivate(EXP3(1.0, 0.1), 0.5), UCB1()):
-        assert list(trace.traced(algorithm, table, 5).actions) == algorithm.play(table, 5).tolist()
+        assert list(ledger.traced(algorithm, table, 5).actions) == algorithm.play(table, 5).tolist()
 
 
 @pytest.mark.parametrize("tree", hybrid_ucb.TREES)
 def test_ledger_of_hybrid_is_the_described_one(tree):
     """Each reward costs at most what its description says; the dearest one just that."""
     run = traced(HybridUCB(0.7, tree), rounds=25)
-    costs, dearest = trace.costs(run), 0.0
+    costs, dearest = ledger.costs(run), 0.0
     for arm in (0, 1):
         pulls = np.flatnonzero(np.array(run.actions) == arm)
         described = 0.7 * hu2021.cost(hu2021.hybrid_releases(len(pulls), tree), len(pulls))
@@ -99,7 +99,7 @@ PRESETS = [("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-
 @pytest.mark.parametrize(("kind", "preset"), PRESETS)
 def test_noisy_maxima_cost_twice_the_range(kind, preset):
     for scale, factor in ((preset, 2), ("corrected", 1)):
-        costs = trace.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
+        costs = ledger.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
         assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
 
 
@@ -122,23 +122,23 @@ def test_the_ledger_notices(faulty, factor):
     keep = "outcomes" if issubclass(faulty, FTNL) else "numbers"
     sound = faulty.__base__(0.5)
     before = lazy_ucb.laplace, noise.laplace, hybrid_ucb.laplace
-    assert trace.costs(traced(sound), keep).max() == pytest.approx(sound.privacy.proved, rel=1e-6)
-    assert trace.costs(traced(faulty(0.5)), keep).max() >= factor * 0.5 * (1 - 1e-6)
+    assert ledger.costs(traced(sound), keep).max() == pytest.approx(sound.privacy.proved, rel=1e-6)
+    assert ledger.costs(traced(faulty(0.5)), keep).max() >= factor * 0.5 * (1 - 1e-6)
     assert (lazy_ucb.laplace, noise.laplace, hybrid_ucb.laplace) == before  # all is as it was
 
 
 def test_shared_noise_is_noticed_in_dp_se():
     table = np.tile([0.6, 0.4], (716, 1))
     for kind, cost in ((DPSE, 0.5), (privacy_audit.SharedNoise, math.inf)):
-        run = trace.traced(kind(0.5, 1.0), table, 0)
-        assert trace.costs(run, rounds=[0]).max() == pytest.approx(cost)
+        run = ledger.traced(kind(0.5, 1.0), table, 0)
+        assert ledger.costs(run, rounds=[0]).max() == pytest.approx(cost)
 
 
 def test_children_instead_of_a_root():
     """The other reading of the tree: what its description costs, and its own law."""
     algorithm = privacy_audit.HybridChildren(0.5)
     described = hu2021.cost(hu2021.through_children(hu2021.hybrid_releases(20)), 20)
-    assert trace.costs(traced(algorithm)).max() == pytest.approx(0.5 * described.max())
+    assert ledger.costs(traced(algorithm)).max() == pytest.approx(0.5 * described.max())
     means = []
     for kind in (privacy_audit.HybridChildren, HybridUCB):
         arms, own = kind.steps.memory(2)
@@ -210,17 +210,17 @@ def test_the_ledger_of_plain_python(way, memory, monkeypatch):
     run = traced(Own(), rounds=8)
     table = np.random.default_rng(0).integers(2, size=(8, 2))
     assert list(run.actions) == Own().play(table, 0).tolist()
-    assert trace.costs(run) == pytest.approx([0.5] * 6 + [0, 0])
+    assert ledger.costs(run) == pytest.approx([0.5] * 6 + [0, 0])
 
 
 def test_faults_of_plain_python(monkeypatch):
     monkeypatch.setattr(Own, "release", lambda self, total, rng: total + noise.laplace(1.0, rng))
-    assert trace.costs(traced(Own(), rounds=8)).max() == pytest.approx(1.0)
+    assert ledger.costs(traced(Own(), rounds=8)).max() == pytest.approx(1.0)
     monkeypatch.setattr(Own, "release", lambda self, total, rng: total)
-    assert trace.costs(traced(Own(), rounds=8)).max() == math.inf
+    assert ledger.costs(traced(Own(), rounds=8)).max() == math.inf
     monkeypatch.setattr(Own, "release", lambda self, total, rng: total + rng.exponential(2.0))
     run = traced(Own(), rounds=8)
-    assert all(run.notes.upward) and trace.costs(run, "outcomes").max() == pytest.approx(0.5)
+    assert all(run.notes.upward) and ledger.costs(run, "outcomes").max() == pytest.approx(0.5)
 
 
 def test_what_the_ledger_cannot_follow_is_said_in_a_line(monkeypatch):
@@ -231,7 +231,7 @@ def test_what_the_ledger_cannot_follow_is_said_in_a_line(monkeypatch):
 
 
 def test_what_is_kept_is_one_of_two():
-    refused(lambda: trace.costs(None, "number"), "keep", "'numbers'", "'outcomes'", "'number'")
+    refused(lambda: ledger.costs(None, "number"), "keep", "'numbers'", "'outcomes'", "'number'")
 
 
 # the search for an event
@@ -259,7 +259,7 @@ def test_the_search_takes_neighbours_only():
 
 
 @jit
-def explore(arms, own, settings, t, rng):
+def explore(arms, state, settings, t, rng):
     if t <= 20:
         return int(rng.random() * len(arms))
     if t == 21:
@@ -267,12 +267,12 @@ def explore(arms, own, settings, t, rng):
         for j in range(len(arms)):
             noisy = arms[j]["total"] + noise.laplace(settings[0], rng)
             if noisy > best:
-                best, own["best"] = noisy, j
-    return own["best"]
+                best, state["best"] = noisy, j
+    return state["best"]
 
 
 @jit
-def add(arms, own, settings, t, j, reward, rng):
+def add(arms, state, settings, t, j, reward, rng):
     if t <= 20:
         arms[j]["total"] += reward
 
@@ -336,20 +336,20 @@ def test_arguments_of_audits(name, value):
 def test_comparisons_of_rewards_are_counted():
     class Counting(AnytimeLazyUCB):
         @staticmethod
-        def _observe(arms, own, settings, t, j, reward, rng):
-            AnytimeLazyUCB.steps.observe.py_func(arms, own, settings, t, j, reward > 0.5, rng)
+        def _observe(arms, state, settings, t, j, reward, rng):
+            AnytimeLazyUCB.steps.observe.py_func(arms, state, settings, t, j, reward > 0.5, rng)
 
         steps = AnytimeLazyUCB.steps._replace(observe=_observe.__func__)
 
-    assert trace.costs(traced(Counting(0.5))).max() == pytest.approx(0.5)
+    assert ledger.costs(traced(Counting(0.5))).max() == pytest.approx(0.5)
 
 
 def test_more_entries_than_corners_are_added_up():
     """Twelve losses of a round, each of which moves one of twelve noisy sums."""
     table = np.random.default_rng(0).integers(2, size=(14, 12)).astype(float)
-    run = trace.traced(FTNL(0.5), table, 0)
-    assert trace.costs(run, "outcomes", [1]).max() >= 0.5 * (1 - 1e-9)
+    run = ledger.traced(FTNL(0.5), table, 0)
+    assert ledger.costs(run, "outcomes", [1]).max() >= 0.5 * (1 - 1e-9)
 
 
 def test_tables_have_entries_between_0_and_1():
-    refused(lambda: trace.traced(UCB1(), [[0, 1], [2, 0]], 0), "table", "2.0")
+    refused(lambda: ledger.traced(UCB1(), [[0, 1], [2, 0]], 0), "table", "2.0")

@@ -42,7 +42,7 @@ def rewards_of(horizon, *means, seed=0):
 def event_by_event(algorithm, means, horizons, recorder):
     """(H, K) pulls by the uncompiled event kernel."""
     settings = algorithm.settings(int(horizons[-1]), len(means))
-    return naive.plain(type(algorithm).events)(np.array(means), horizons, settings, recorder)
+    return naive.plain(type(algorithm).fast_run)(np.array(means), horizons, settings, recorder)
 
 
 # event by event: exactly, where rewards are certain
@@ -150,7 +150,9 @@ def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms)
             if played == size:
                 total[j] += rng.binomial(size, means[j]) + noise.laplace(1 / epsilon, rng)
                 batches[j] += 1
-        counts = algorithm.events(means, np.array([horizon]), settings, np.random.default_rng(seed))
+        counts = algorithm.fast_run(
+            means, np.array([horizon]), settings, np.random.default_rng(seed)
+        )
         assert counts[0].tolist() == pulls.tolist()
 
 
@@ -174,7 +176,7 @@ def test_known_noisy_sums_of_an_arm_have_the_law_of_drawn_ones(algorithm):
     """Those of the first batches, drawn here; without any, the runs are those of `run`, one after
     the other."""
     runs, batches, arm, rounds = 4000, 4, 1, np.array([10, 60, 400])
-    kernel, settings = type(algorithm).events_given, algorithm.settings(400, 3)
+    kernel, settings = type(algorithm).fast_run_given, algorithm.settings(400, 3)
     means = np.array([0.3, 0.8, 0.6])
     rng = np.random.default_rng(4)
     sizes = np.diff(settings.ends[:batches], prepend=0)

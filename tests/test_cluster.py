@@ -241,11 +241,13 @@ def test_a_scheduler_or_an_only_worker_that_is_killed_is_one_line(victim, tmp_pa
         alone.begin("worker", "--no-nanny", "--nthreads", "1")
         alone.wait(1)
         with simulate.cluster(alone.address):
-            (pid,) = simulate.shared(os.getpid, [()], -1)
+            (pid,) = simulate.map_tasks(os.getpid, [()], -1)
             assert pid == alone.started[1].pid
             threading.Timer(2, alone.started[victim].kill).start()
             tasks = [(1,)] * 1000
-            refused(lambda: [*simulate.shared(time.sleep, tasks, -1)], error=simulate.ClusterError)
+            refused(
+                lambda: [*simulate.map_tasks(time.sleep, tasks, -1)], error=simulate.ClusterError
+            )
     finally:
         alone.close()
 

@@ -13,7 +13,7 @@ from conftest import refused
 
 from privregret.core import code_key
 from privregret.core.files import PACKAGE
-from privregret.core.store import VersionError, entry
+from privregret.core.store import VersionError, path_of
 
 MODULES = {
     "privregret/constants.py": "FACTOR = 2.0\nTABLE = {'shift': 0.0}\n",
@@ -50,7 +50,7 @@ def helper():
 from privregret.core import store
 from privregret.callee import inner
 
-@store.kept
+@store.cached
 def outer(problem, x=1.0):
     '''Add.'''
     from privregret.late import LATE
@@ -62,7 +62,7 @@ def outer(problem, x=1.0):
 from privregret.core import store
 from privregret.outer import outer
 
-@store.kept
+@store.cached
 def study(problem):
     return outer(problem)
 """,
@@ -245,7 +245,7 @@ def test_switches_of_numba_count(run, switch):
 
 WRONG = """
 known = {"problem": problems.Problem(), "x": 1.0}
-store.write(store.entry(outer.outer, known), store.pickle.dumps((7.0, [])))
+store.write(store.path_of(outer.outer, known), store.pickle.dumps((7.0, [])))
 value ="""
 OTHER = """
 from privregret.core import code_key
@@ -264,12 +264,12 @@ def test_fresh_replaces_entries_and_libraries_count(run, first):
 def test_a_bad_version_is_refused(monkeypatch, version):
     monkeypatch.setenv("PRIVREGRET_STORE", "")
     monkeypatch.setattr(edited, "version", version, raising=False)
-    refused(lambda: entry(edited, 1), "edited", error=VersionError)
+    refused(lambda: path_of(edited, 1), "edited", error=VersionError)
 
 
 def test_what_is_stored_imports_nothing_that_publishes():
     for file in PACKAGE.rglob("*.py"):
         text = file.read_text()
-        if "@store.kept" in text or "@jit" in text:
+        if "@store.cached" in text or "@jit" in text:
             assert "privregret.press" not in text, file
     assert {*code_key.layers()} == {"engine", "press", "studies"}

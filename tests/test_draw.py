@@ -132,7 +132,7 @@ def test_what_is_missing_is_named_with_the_function_that_makes_it():
     refused(lambda: draw.final_regret_panel(means), "epsilon", "q10", "estimates.bands")
     refused(lambda: draw.regret_grid(means), "epsilon", "estimates.bands")
     refused(lambda: draw.regret_limits(runs), "mean", "estimates.means")
-    refused(lambda: draw.survival_axes(None, runs), "probability", "estimates.survivals")
+    refused(lambda: draw.survival_axes(None, runs), "probability", "estimates.survival_curves")
     refused(lambda: draw.lines(None, runs, "t", "loss"), "loss")
 
 

@@ -165,7 +165,7 @@ def test_equal_draws_do_not_show_their_error(value):
         assert estimates.mean([value] * 1999, heavy).se == math.inf
         assert estimates.mean([value] * 2000, heavy).se == 0.0
     flat, controls = np.full(40, value), np.random.default_rng(0).normal(size=(40, 1))
-    assert estimates.controlled(flat, controls).se == math.inf
+    assert estimates.mean_with_controls(flat, controls).se == math.inf
 
 
 LAWS = {  # a law, and its mean
@@ -232,16 +232,18 @@ def test_one_weight_carries_all():
 def test_controls_take_their_part_out_of_a_mean():
     rng = np.random.default_rng(2)
     controls = rng.normal(size=(40, 3))
-    exact = estimates.controlled(7 + controls @ [1, -2, 0.5], controls)
+    exact = estimates.mean_with_controls(7 + controls @ [1, -2, 0.5], controls)
     assert exact.value == pytest.approx(7) and exact.se == 0
     padded = np.column_stack([controls, np.full(40, 5.0)])  # the same in all draws: no control
     sample = rng.normal(size=40) + controls[:, 0]
-    assert estimates.controlled(sample, padded) == estimates.controlled(sample, controls)
-    assert estimates.controlled(sample, padded[:, 3:]).value == pytest.approx(sample.mean())
-    refused(lambda: estimates.controlled(sample[:29], controls[:29]), 29, 3)
-    refused(lambda: estimates.controlled(sample[:39], controls), 39, 40)
-    refused(lambda: estimates.controlled(sample, controls[:, 0]), "controls")
-    refused(lambda: estimates.controlled(sample, put(controls, np.nan)), "controls")
+    assert estimates.mean_with_controls(sample, padded) == estimates.mean_with_controls(
+        sample, controls
+    )
+    assert estimates.mean_with_controls(sample, padded[:, 3:]).value == pytest.approx(sample.mean())
+    refused(lambda: estimates.mean_with_controls(sample[:29], controls[:29]), 29, 3)
+    refused(lambda: estimates.mean_with_controls(sample[:39], controls), 39, 40)
+    refused(lambda: estimates.mean_with_controls(sample, controls[:, 0]), "controls")
+    refused(lambda: estimates.mean_with_controls(sample, put(controls, np.nan)), "controls")
 
 
 def put(array, value):
@@ -257,9 +259,9 @@ def test_a_controlled_mean_covers():
         controls = rng.laplace(size=(64, 2))
         spread = 0.2 + abs(controls[:, 0])
         sample = 5 + 3 * controls[:, 0] + controls[:, 1] ** 2 / 9 + spread * rng.normal(size=64)
-        found = estimates.controlled(sample, controls, heavy=False)
+        found = estimates.mean_with_controls(sample, controls, heavy=False)
         off.append(found.value - 5 - 2 / 9), errors.append(found.se)
-        wider.append(estimates.controlled(sample, controls).se)
+        wider.append(estimates.mean_with_controls(sample, controls).se)
     assert abs(np.mean(off)) < 0.1 * np.std(off)
     assert 0.95 < np.median(errors) / np.std(off) < 1.2
     assert np.mean(np.abs(off) > 3 * np.array(errors)) < 0.01
@@ -499,7 +501,7 @@ def test_rounded(value, error, printed):
 def test_samples_that_were_misread():
     """Arrays of objects are read; one draw has no error of 0, negative numbers have no spread."""
     assert estimates.mean(np.array([1.0, 2.0], object)) == estimates.mean([1.0, 2.0])
-    assert estimates.controlled([1.0], np.zeros((1, 1))).se == math.inf
+    assert estimates.mean_with_controls([1.0], np.zeros((1, 1))).se == math.inf
     assert estimates.spread(iter([1.0, 2.0])) == Estimate(2.0)
     for call in (estimates.spread, estimates.largest_step):
         refused(lambda call=call: call([-2.0, 1.0]), "items", "-2")

@@ -155,7 +155,7 @@ def test_a_live_source_is_play(case):
 @every_algorithm
 def test_a_learner_refuses_what_makes_no_round(case):
     full = isinstance(case.problem, StochasticLosses)
-    advised, arms = isinstance(case.problem, ExpertProblem), case.problem.sizes[0]
+    advised, arms = isinstance(case.problem, ExpertProblem), case.problem.memory_sizes[0]
     advice = (np.full((2, arms), 1 / arms),) if advised else ()
     learner = case.algorithm.start(arms, 1, 1000, *((2,) if advised else ()))
     seen = "losses" if full else "reward" if isinstance(case.problem, BernoulliBandit) else "loss"
@@ -177,14 +177,16 @@ def test_a_learner_refuses_what_makes_no_round(case):
         refused(lambda: learner.choose(np.full((2, arms), 1 / arms)), "advice")
     for few in (1, 0, -1, 2.5, "2", None):
         refused(lambda few=few: case.algorithm.start(few, 1, 1000), "actions" if full else "arms")
-    if case.problem.shortest > 1 and case.algorithm not in (c.algorithm for c in KNOW_THE_HORIZON):
+    if case.problem.min_horizon > 1 and case.algorithm not in (
+        c.algorithm for c in KNOW_THE_HORIZON
+    ):
         refused(lambda: case.algorithm.start(3, 1, 2), "horizon")
 
 
 @every_algorithm
 def test_a_learner_stops_after_its_horizon_and_its_copy_goes_on_as_it_does(case):
     """Settings hold the batches that the horizon needs: beyond, a kernel would read garbage."""
-    full, arms = isinstance(case.problem, StochasticLosses), case.problem.sizes[0]
+    full, arms = isinstance(case.problem, StochasticLosses), case.problem.memory_sizes[0]
     advised = isinstance(case.problem, ExpertProblem)
     advice, horizon = (np.full((2, arms), 1 / arms),) if advised else (), 2 * arms
     learner = case.algorithm.start(arms, 1, horizon, *((2,) if advised else ()))
@@ -202,14 +204,14 @@ def test_a_learner_stops_after_its_horizon_and_its_copy_goes_on_as_it_does(case)
 @every_algorithm
 def test_play_and_start_take_what_run_takes(case):
     """The shortest horizon, advice that changes after the horizon, and outcomes True and False."""
-    algorithm, problem, horizon = case.algorithm, case.problem, case.problem.shortest
+    algorithm, problem, horizon = case.algorithm, case.problem, case.problem.min_horizon
     if isinstance(problem, ExpertProblem):
         rows, group = (np.repeat(x[:1], 2, 0) for x in (problem.advice.rows, problem.advice.group))
         late = Advice("late", [0, 50], rows, group)
         problem = ExpertProblem(problem.adversary, late)
     played = by_play(algorithm.play, problem, (horizon,), 1, 1)
     assert played.shape == algorithm.run(problem, [horizon], 1, 1).shape
-    sizes = problem.sizes
+    sizes = problem.memory_sizes
     learner = algorithm.start(sizes[0], 1, horizon, *sizes[1:])
     advice = [problem.advice.dense(1)[0]] if isinstance(problem, ExpertProblem) else []
     full = isinstance(problem, StochasticLosses)
@@ -226,7 +228,7 @@ def put(array, at, value):
 @every_algorithm
 def test_curves_are_the_same_with_any_number_of_workers(case):
     algorithm, _, problem, rounds, _ = case
-    runs = 2 * algorithm.block + 3
+    runs = 2 * algorithm.runs_per_stream + 3
     one, two, four = (
         simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n)
         for n in (1, 2, 4)
@@ -236,7 +238,7 @@ def test_curves_are_the_same_with_any_number_of_workers(case):
     rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
     last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
     assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
-    fewer = algorithm.block + 1
+    fewer = algorithm.runs_per_stream + 1
     few = simulate.regret_curves(algorithm, problem, rounds[-1], fewer, 5, points=rounds)
     assert few.equals(one[one.run < fewer].reset_index(drop=True))
 
@@ -403,7 +405,7 @@ def test_bad_tables(case):
         (np.zeros((0, 0)), ("(0, 0)",)),
         (np.zeros((0, arms)), (f"(0, {arms})",)),
     ]
-    if case.problem.shortest > 1:
+    if case.problem.min_horizon > 1:
         wrong.append((np.zeros((arms - 1, arms)), (f"({arms - 1}, {arms})",)))
     rewards = isinstance(case.problem, BernoulliBandit)
     name = "rewards" if rewards else "losses"
@@ -425,8 +427,8 @@ def test_bad_rounds(case):
         (["10"], "10"),
     ]:
         refused(lambda w=wrong: case.algorithm.run(case.problem, w, 0), "checkpoints", shown)
-    if case.problem.shortest > 1:
-        few = case.problem.shortest - 1
+    if case.problem.min_horizon > 1:
+        few = case.problem.min_horizon - 1
         refused(lambda: case.algorithm.run(case.problem, [few], 0), "checkpoints", few + 1, few)
         call = partial(simulate.regret_curves, case.algorithm, case.problem, few, 1, 0)
         refused(call, "horizon", few + 1, few)
@@ -468,7 +470,7 @@ def test_the_shortest_horizon(case):
         assert algorithm.run(problem, [1], 0).sum() == 1
         assert algorithm.play(np.zeros((1, 3)), 0).shape == (1,)
     else:
-        assert 0 <= algorithm.run(problem, [problem.shortest], 0)[0] <= problem.shortest
+        assert 0 <= algorithm.run(problem, [problem.min_horizon], 0)[0] <= problem.min_horizon
 
 
 # Algorithms of one's own
@@ -544,19 +546,19 @@ def test_what_a_learner_in_plain_python_chooses_is_checked(kind, problem):
         refused(curves, "choose", repr(wrong))
 
 
-def plan(arms, own, settings, t, rng):
+def plan(arms, state, settings, t, rng):
     return t % 3 if t < 6 else settings
 
 
-def advised_plan(experts, arms, own, settings, t, advice, rng):
+def advised_plan(experts, arms, state, settings, t, advice, rng):
     return t % 3 if t < 6 else settings
 
 
-def ignore(arms, own, settings, t, arm, seen, rng):
+def ignore(arms, state, settings, t, arm, seen, rng):
     pass
 
 
-def advised_ignore(experts, arms, own, settings, t, advice, arm, seen, rng):
+def advised_ignore(experts, arms, state, settings, t, advice, arm, seen, rng):
     pass
 
 
@@ -588,7 +590,7 @@ def test_what_a_kernel_chooses_is_checked(kind, problem, compiled, wrong):
 @pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_an_event_kernel_returns_is_checked(kind, problem):
     def curves(returned):
-        algorithm = toy(kind, events=staticmethod(lambda *given: returned))
+        algorithm = toy(kind, fast_run=staticmethod(lambda *given: returned))
         return simulate.regret_curves(algorithm, problem, 6, 2, 0, points=1, workers=1)
 
     if kind in (ToyBandit, ToyLosses):

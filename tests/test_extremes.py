@@ -51,7 +51,7 @@ PLAIN, SIDES = BernoulliBandit("two", (0.5, 0.6)), Adversary("sides", [0], [[0.2
 @pytest.mark.parametrize("means", MEANS, ids=str)
 @pytest.mark.parametrize("make", EVENTS, ids=lambda make: make.label)
 def test_the_longest_horizon_is_reached(make, means, epsilon):
-    rounds = [2, 2**53 + 1, checks.LARGEST - 1, checks.LARGEST]
+    rounds = [2, 2**53 + 1, checks.MAX_HORIZON - 1, checks.MAX_HORIZON]
     problem = BernoulliBandit("end", means)
     for seed in range(3):
         played = make(epsilon).run(problem, rounds, seed)
@@ -60,14 +60,14 @@ def test_the_longest_horizon_is_reached(make, means, epsilon):
         assert np.isfinite(problem.regret(played, rounds)).all()
 
 
-@pytest.mark.parametrize("make, horizon", [(DPSE, checks.LARGEST), (AnytimeLazyUCB, 2**21)])
+@pytest.mark.parametrize("make, horizon", [(DPSE, checks.MAX_HORIZON), (AnytimeLazyUCB, 2**21)])
 def test_a_million_arms(make, horizon):
     problem = equal_gaps(10**6, 0.25)
     played = make(0.5).run(problem, [10**6, horizon], 1)
     assert (played.sum(axis=1) == [10**6, horizon]).all() and played.min() == 1 and played[1, 0] > 1
 
 
-@pytest.mark.parametrize("last", [checks.LARGEST + 1, 2**63 - 1, np.uint64(2**63), 2**64])
+@pytest.mark.parametrize("last", [checks.MAX_HORIZON + 1, 2**63 - 1, np.uint64(2**63), 2**64])
 def test_longer_horizons_are_refused(last):
     refused(lambda: AnytimeLazyUCB(1.0).run(PLAIN, [2, last], 1), "checkpoints")
 
@@ -87,7 +87,9 @@ EVERY_ROUND = [
 
 @pytest.mark.parametrize("algorithm, problem, tau", EVERY_ROUND, ids=str)
 def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm, problem, tau):
-    refused(lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1), tau * checks.ROUNDS)
+    refused(
+        lambda: algorithm.run(problem, [tau * checks.MAX_ROUNDS + 1], 1), tau * checks.MAX_ROUNDS
+    )
 
 
 ENDS = 1e-6, 1e6
@@ -106,7 +108,7 @@ BOTH += [
     for x in ENDS
     for problem in (*EQUAL, dependent("copies", 0.0, 3))
 ]
-BOTH += [(EXP4Local(1.0, x, 0.05), ADVISED) for x in (checks.SMALLEST, 1 / checks.SMALLEST)]
+BOTH += [(EXP4Local(1.0, x, 0.05), ADVISED) for x in (checks.MIN_FRACTION, 1 / checks.MIN_FRACTION)]
 
 
 @pytest.mark.parametrize("algorithm, problem", BOTH, ids=str)

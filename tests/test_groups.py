@@ -209,7 +209,7 @@ def test_weighted_fractions_are_parts_of_the_weight(frame):
 def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
     for weights in ("weight", None):
         runs = frame if weights else frame.drop(columns="weight")
-        found = estimates.survivals(runs, BY, weights=weights)
+        found = estimates.survival_curves(runs, BY, weights=weights)
         assert list(found) == [*BY, "at_least", "probability"]
         for key, part in runs.groupby(BY, dropna=False):
             same = found.epsilon.eq(key[1]) | (found.epsilon.isna() & math.isnan(key[1]))
@@ -220,7 +220,7 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
             assert curve.at_least.is_monotonic_decreasing and curve.at_least.is_unique
             for x, y in zip(curve.at_least, curve.probability, strict=True):
                 assert y == pytest.approx(weight[part.regret >= x].sum() / weight.sum())
-    many = estimates.survivals(pd.DataFrame({"regret": np.arange(10_000.0)}), [], points=100)
+    many = estimates.survival_curves(pd.DataFrame({"regret": np.arange(10_000.0)}), [], points=100)
     assert len(many) <= 100 and many.probability.iloc[0] == 1e-4
 
 
@@ -230,17 +230,17 @@ def test_growth_is_per_unit_of_the_logarithm():
         [("a", "b"), range(5), (10, 100, 1000)], names=["algorithm", "run", "t"]
     )
     frame = pd.DataFrame({"regret": rng.random(30), "weight": 1.0}, index).reset_index()
-    found = estimates.growths(frame.sample(frac=1, random_state=0), "algorithm")
+    found = estimates.log_growths(frame.sample(frac=1, random_state=0), "algorithm")
     assert list(found) == ["algorithm", "run", "growth", "weight"] and len(found) == 10
     for row in found.itertuples():
         mine = (
             frame[(frame.algorithm == row.algorithm) & (frame.run == row.run)].set_index("t").regret
         )
         assert row.growth == pytest.approx((mine[1000] - mine[10]) / math.log(100))
-    refused(lambda: estimates.growths(frame, []), "by", "run")
-    refused(lambda: estimates.growths(frame[frame.t == 10], "algorithm"), "frame", "10")
+    refused(lambda: estimates.log_growths(frame, []), "by", "run")
+    refused(lambda: estimates.log_growths(frame[frame.t == 10], "algorithm"), "frame", "10")
     cut = frame.drop(frame[frame.t == 1000].index[0])
-    refused(lambda: estimates.growths(cut, "algorithm"), "run")
+    refused(lambda: estimates.log_growths(cut, "algorithm"), "run")
 
 
 # Rare runs, and what is missing
@@ -267,7 +267,7 @@ def test_a_mean_that_rare_runs_decide_is_marked():
 
 def test_growth_keeps_the_mark():
     frame = pd.DataFrame({"run": [0, 0], "t": [1, 9], "regret": [1.0, 2.0], "heavy": True})
-    assert estimates.growths(frame, []).heavy.tolist() == [True]
+    assert estimates.log_growths(frame, []).heavy.tolist() == [True]
 
 
 ARRAYS = {
@@ -279,8 +279,8 @@ ARRAYS = {
 }
 OF_ARRAYS = {  # function -> what it is called with, and the name of what is missing
     "columns": (lambda x: estimates.columns(x, "a"), "numbers"),
-    "controlled": (lambda x: estimates.controlled(x, np.zeros((4, 1))), "sample"),
-    "controls": (lambda x: estimates.controlled(np.zeros(4), x.reshape(4, 1)), "controls"),
+    "controlled": (lambda x: estimates.mean_with_controls(x, np.zeros((4, 1))), "sample"),
+    "controls": (lambda x: estimates.mean_with_controls(np.zeros(4), x.reshape(4, 1)), "controls"),
     "fraction": (estimates.fraction, "successes"),
     "largest": (estimates.largest, "items"),
     "largest_step": (estimates.largest_step, "items"),
@@ -297,7 +297,7 @@ OF_FRAMES = {  # function -> what it is called with, and the columns that it rea
     "bands": (lambda f: estimates.bands(f, "g"), ["regret"]),
     "fractions": (lambda f: estimates.fractions(f, "g", "regret > 1", "w"), ["regret", "w"]),
     "fractions of flags": (lambda f: estimates.fractions(f, "g", "flag"), ["flag"]),
-    "growths": (lambda f: estimates.growths(f, "g"), ["regret", "t"]),
+    "growths": (lambda f: estimates.log_growths(f, "g"), ["regret", "t"]),
     "largest over": (lambda f: estimates.largest(f, over="w"), ["regret", "error", "w"]),
     "means": (lambda f: estimates.means(f, "g"), ["regret", "heavy"]),
     "weighted means": (lambda f: estimates.means(f, "g", weights="w"), ["regret", "w"]),
@@ -307,7 +307,7 @@ OF_FRAMES = {  # function -> what it is called with, and the columns that it rea
     "row": (lambda f: estimates.row(f, t=3), ["regret", "error"]),
     "rows": (lambda f: estimates.rows(f.rename(columns={"w": "mean"})), ["se", "heavy"]),
     "slopes": (lambda f: estimates.slopes(f, "g", "t"), ["regret", "error", "t"]),
-    "survivals": (lambda f: estimates.survivals(f, "g", weights="w"), ["regret", "w"]),
+    "survivals": (lambda f: estimates.survival_curves(f, "g", weights="w"), ["regret", "w"]),
 }
 
 
@@ -353,7 +353,7 @@ def test_nullable_columns_with_all_values_are_like_others():
         lambda f: estimates.quantile_limits(f, "g"),
         lambda f: estimates.fractions(f, "g", "regret > 1"),
         lambda f: estimates.fractions(f, "g", "regret > 1", "w"),
-        lambda f: estimates.survivals(f, "g", weights="w"),
+        lambda f: estimates.survival_curves(f, "g", weights="w"),
         lambda f: estimates.slopes(f, [], "w"),
     ):
         pd.testing.assert_frame_equal(call(nullable), call(frame), check_dtype=False)
@@ -368,14 +368,14 @@ def test_weights_are_at_least_0_and_not_all_0(weights, shown):
         lambda: estimates.means(frame, "g", weights="w"),
         lambda: estimates.quantiles(frame, "g", weights="w"),
         lambda: estimates.fractions(frame, "g", "regret > 1", weights="w"),
-        lambda: estimates.survivals(frame, "g", weights="w"),
+        lambda: estimates.survival_curves(frame, "g", weights="w"),
     ):
         refused(call, "weights", "'w'", shown)
 
 
 def test_equal_regrets_are_one_point_of_a_survival_curve():
     frame = pd.DataFrame({"regret": [1.0, 2.0, 2.0, 2.0]})
-    found = estimates.survivals(frame, [])
+    found = estimates.survival_curves(frame, [])
     assert found.values.tolist() == [[2.0, 0.75], [1.0, 1.0]]
 
 
@@ -504,15 +504,15 @@ def test_columns_of_other_kinds_are_read_as_floats():
             refused(lambda f=frame: estimates.means(f, "g"), "value", "'regret'")
             continue
         other = frame.astype({"regret": float, "w": float})
-        for call in (estimates.bands, estimates.quantile_limits, estimates.survivals):
+        for call in (estimates.bands, estimates.quantile_limits, estimates.survival_curves):
             pd.testing.assert_frame_equal(call(frame, "g"), call(other, "g"))
-        found = (estimates.survivals(f, "g", weights="w") for f in (frame, other))
+        found = (estimates.survival_curves(f, "g", weights="w") for f in (frame, other))
         pd.testing.assert_frame_equal(*found)
 
 
 def test_the_largest_run_can_have_weight_0():
     frame = pd.DataFrame({"regret": [1.0, 2.0, 3.0], "w": [1, 1, 0]})
-    assert estimates.survivals(frame, [], weights="w").probability.tolist() == [0.5, 1]
+    assert estimates.survival_curves(frame, [], weights="w").probability.tolist() == [0.5, 1]
 
 
 def test_frames_that_were_misread_are_refused():
@@ -543,7 +543,7 @@ GROUPED = {
     "bands": estimates.bands,
     "quantiles": estimates.quantiles,
     "quantile_limits": estimates.quantile_limits,
-    "survivals": estimates.survivals,
+    "survivals": estimates.survival_curves,
     "fractions": lambda f, by: estimates.fractions(f, by, "regret > 1"),
     "weighted means": lambda f, by: estimates.means(f.assign(weight=1.0), by, weights="weight"),
     "weighted fractions": lambda f, by: estimates.fractions(
@@ -613,7 +613,7 @@ def test_a_random_number_without_its_error_is_refused(value):
         (estimates.quantiles, "q10 q90"),
         (estimates.quantile_limits, "quantile lower_limit upper_limit runs"),
         (lambda f, by: estimates.fractions(f, by, "regret > 1"), "fraction fraction_se runs"),
-        (estimates.survivals, "regret fraction"),
+        (estimates.survival_curves, "regret fraction"),
         (lambda f, by: estimates.slopes(f, by, "regret"), "slope slope_se slope_error"),
         (lambda f, by: estimates.ratios(f, {"w": 1.0}, by), "ratio ratio_se ratio_error"),
     ],

@@ -84,7 +84,7 @@ def test_counting_actions_needs_no_table():
     tracemalloc.stop()
     assert (counts == [[(actions[:t] == arm).sum() for arm in range(5)] for t in rounds]).all()
     assert peak < 8 * 10**6 / 2
-    paid = problem.counted(lambda table, rng: actions, rounds, None)
+    paid = problem.play_counts(lambda table, rng: actions, rounds, None)
     np.testing.assert_allclose(paid, [means[np.arange(t), actions[:t]].sum() for t in rounds])
 
 
@@ -139,14 +139,19 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         yield ExpertProblem(adversary, Advice.of_arms([[0, 1]], 2, name=name))
 
     for one, other in zip(named("one"), named("other"), strict=True):
-        assert one.name != other.name and identity.words(one.law) == identity.words(other.law)
-    laws = [Adversary("x", [0], [[0.1, 0.2]], b).law for b in (False, True)]
-    laws += [Adversary("x", [0, 5], [[0.1, 0.2]] * 2).law, Adversary("x", [0], [[0.2, 0.1]]).law]
-    assert len({identity.words(law) for law in laws}) == 4
+        assert one.name != other.name and identity.encode(one.distribution) == identity.encode(
+            other.distribution
+        )
+    laws = [Adversary("x", [0], [[0.1, 0.2]], b).distribution for b in (False, True)]
+    laws += [
+        Adversary("x", [0, 5], [[0.1, 0.2]] * 2).distribution,
+        Adversary("x", [0], [[0.2, 0.1]]).distribution,
+    ]
+    assert len({identity.encode(law) for law in laws}) == 4
 
 
 @dataclass(frozen=True)
-class Keeps(checks.Checked):
+class Keeps(checks.Validated):
     """Has an array that no rule checks."""
 
     array: np.ndarray
@@ -155,15 +160,15 @@ class Keeps(checks.Checked):
 TWO_ROWS = np.array([[0.2, 0.8], [0.3, 0.6]])
 KEPT = {  # made of an array; its array
     "losses": (lambda a: Adversary("x", [0, 3], a), lambda p: p.losses),
-    "means": (lambda a: Adversary("x", [0, 3], a, True), lambda p: p.data.losses),
-    "starts": (lambda a: Adversary("x", a, TWO_ROWS), lambda p: p.data.loss_starts),
+    "means": (lambda a: Adversary("x", [0, 3], a, True), lambda p: p.kernel_data.losses),
+    "starts": (lambda a: Adversary("x", a, TWO_ROWS), lambda p: p.kernel_data.loss_starts),
     "rows": (lambda a: Advice("x", [0], a, [[0, 1]]), lambda p: p.rows),
     "group": (lambda a: Advice("x", [0, 1], [np.eye(2)] * 2, a), lambda p: p.group),
     "table": (lambda a: Advice.of_table(a), lambda p: p.rows),
     "field": (Keeps, lambda p: p.array),
     "outcomes": (
         lambda a: StochasticLosses("x", a, (0.0, 0.0), (0.5, 0.5)),
-        lambda p: p.data.outcomes,
+        lambda p: p.kernel_data.outcomes,
     ),
     "gaps": (lambda a: instances.bernoulli_losses(a), lambda p: exact.selection.arrays(p)[0]),
 }

@@ -181,7 +181,7 @@ def test_a_rule_names_the_argument_and_what_is_allowed(rule, value, shown):
 
 
 def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
-    @checks.arguments(runs=checks.positive_int, fraction=checks.probability)
+    @checks.validate(runs=checks.positive_int, fraction=checks.probability)
     def run(runs, fraction=2.0):
         """Documented."""
         return runs, fraction
@@ -190,73 +190,73 @@ def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
     assert run.__doc__ == "Documented." and run.__name__ == "run"
     refused(lambda: run(0), "runs", "1", "0")
     refused(lambda: run(3, fraction=2.0), "fraction", "2.0")
-    refused(lambda: checks.arguments(horizon=checks.positive_int)(run), "run", "horizon")
+    refused(lambda: checks.validate(horizon=checks.positive_int)(run), "run", "horizon")
 
 
 # Mistakes in an algorithm of one's own
 
-ARM, OWN = np.dtype([("total", float)]), np.dtype([("best", np.int64)])
+ARM, STATE = np.dtype([("total", float)]), np.dtype([("best", np.int64)])
 # the second is hidden by the argument of that name
 RNG = rng = np.random.default_rng(1)
 
 
 @jit
-def choose(arms, own, settings, t, rng):
+def choose(arms, state, settings, t, rng):
     pulls, _ = settings
     return t // int(pulls) % len(arms)
 
 
 @jit
-def observe(arms, own, settings, t, j, reward, rng):
+def observe(arms, state, settings, t, j, reward, rng):
     arms[j]["total"] += reward
 
 
 @jit
-def misspelt(arms, own, settings, t, rng):
+def misspelt(arms, state, settings, t, rng):
     return int(arms[0]["totl"])
 
 
 @jit
-def late(arms, own, settings, t, rng):
+def late(arms, state, settings, t, rng):
     return 0 if t < 10**6 else int(arms[0]["totl"])
 
 
 @jit
-def fraction(arms, own, settings, t, rng):
+def fraction(arms, state, settings, t, rng):
     return (t - 1) / len(arms)
 
 
 @jit
-def unsupported(arms, own, settings, t, rng):
+def unsupported(arms, state, settings, t, rng):
     return rng.choice(len(arms))
 
 
 @jit
-def half(arms, own, settings, t, rng):
+def half(arms, state, settings, t, rng):
     return rng.integers(len(arms))
 
 
 @jit
-def outside(arms, own, settings, t, rng):
+def outside(arms, state, settings, t, rng):
     return int(arms[len(arms) + 20]["total"] > 1)
 
 
 @jit
-def writes_outside(arms, own, settings, t, j, reward, rng):
+def writes_outside(arms, state, settings, t, j, reward, rng):
     arms[len(arms)]["total"] = reward
 
 
-def plain(arms, own, settings, t, j, reward, rng):
+def plain(arms, state, settings, t, j, reward, rng):
     pass
 
 
 @jit
-def swapped(arms, own, settings, t, reward, j, rng):
+def swapped(arms, state, settings, t, reward, j, rng):
     arms[j]["total"] += reward
 
 
 @jit
-def short(arms, own, settings, t, j, reward):
+def short(arms, state, settings, t, j, reward):
     arms[j]["total"] += reward
 
 
@@ -265,7 +265,7 @@ def mine(choose=choose, observe=observe, settings=(1.0, 0.0), start=None, **own)
     kind = dataclasses.make_dataclass(
         "Mine", own, bases=(BanditAlgorithm,), frozen=True, namespace=NAMES
     )
-    kind.steps, kind.settings = Steps(ARM, OWN, choose, observe), lambda self, *sizes: settings
+    kind.steps, kind.settings = Steps(ARM, STATE, choose, observe), lambda self, *sizes: settings
     if start:
         kind.start, kind.steps = start, None
     return kind(*own.values())
@@ -323,21 +323,21 @@ def helper():
 
 
 @jit
-def through_a_helper(arms, own, settings, t, rng):
+def through_a_helper(arms, state, settings, t, rng):
     return int(helper() > 0)
 
 
 @jit
-def by_its_name(arms, own, settings, t, rng):
+def by_its_name(arms, state, settings, t, rng):
     return int(global_laplace() > 0)  # noqa: NPY002
 
 
 @jit
-def python_random(arms, own, settings, t, rng):
+def python_random(arms, state, settings, t, rng):
     return random.randrange(2)
 
 
-def held(arms, own, settings, t, rng):
+def held(arms, state, settings, t, rng):
     return int(RNG.random() > 0.5)
 
 
@@ -376,8 +376,8 @@ class Hidden:
 
 
 class Default(Unseeded):
-    def __init__(self, rng, own=np.random.default_rng(3)):  # noqa: B008
-        self.rng = own
+    def __init__(self, rng, state=np.random.default_rng(3)):  # noqa: B008
+        self.rng = state
 
 
 class Scipy(Unseeded):
@@ -467,7 +467,7 @@ privregret.nonsense
 
 
 @jit
-def never(arms, own, settings, t, rng):
+def never(arms, state, settings, t, rng):
     return 1
 
 
@@ -512,7 +512,7 @@ def test_a_class_without_its_own_id_is_refused_before_any_run():
     [
         ({"start": lambda self, rng, arms, horizon=None: None}, ["start", "'rng', 'arms'"]),
         ({"start": lambda self, arms, horizon, rng: None}, ["start", "'horizon', 'rng'"]),
-        ({"steps": (ARM, OWN, choose, observe)}, ["steps", "Steps", "tuple"]),
+        ({"steps": (ARM, STATE, choose, observe)}, ["steps", "Steps", "tuple"]),
     ],
 )
 def test_steps_or_a_start_of_another_form_are_refused(wrong, shown):
@@ -520,14 +520,14 @@ def test_steps_or_a_start_of_another_form_are_refused(wrong, shown):
 
 
 @jit
-def by_its_settings(arms, own, settings, t, rng):
+def by_its_settings(arms, state, settings, t, rng):
     return t // settings.pulls % len(arms) if settings.fast else 0
 
 
 def test_kernels_take_the_parameters_that_are_numbers():
     own = {"name": str, "pulls": int, "rate": "float", "fast": bool, "prior": object}
     kind = dataclasses.make_dataclass("Own", own.items(), bases=(BanditAlgorithm,), frozen=True)
-    for name, value in (NAMES | {"steps": Steps(ARM, OWN, by_its_settings, observe)}).items():
+    for name, value in (NAMES | {"steps": Steps(ARM, STATE, by_its_settings, observe)}).items():
         setattr(kind, name, value)
     kind.__abstractmethods__ = frozenset()
     algorithm = kind("x", 2, 0.5, True, None)

@@ -84,18 +84,18 @@ def test_kernels_release_the_gil_and_those_of_others_have_no_entry():
 
 ARM = np.dtype([("total", float)])
 WIDE = np.dtype([("total", float), ("more", float)])
-OWN = np.dtype([("best", np.int64)])
+STATE = np.dtype([("best", np.int64)])
 CONSTANT, TABLE = 0, np.array([0])
 
 
 @jit.jit
-def observe(arms, own, settings, t, j, reward, rng):
+def observe(arms, state, settings, t, j, reward, rng):
     arms[j]["total"] += reward
 
 
 def factory(arm):
     @jit.jit
-    def choose(arms, own, settings, t, rng):
+    def choose(arms, state, settings, t, rng):
         return arm
 
     return choose
@@ -103,11 +103,11 @@ def factory(arm):
 
 def nested(arm):
     inner = factory(arm)
-    return jit.jit(lambda arms, own, settings, t, rng: inner(arms, own, settings, t, rng))
+    return jit.jit(lambda arms, state, settings, t, rng: inner(arms, state, settings, t, rng))
 
 
 @jit.jit
-def choose(arms, own, settings, t, rng):
+def choose(arms, state, settings, t, rng):
     return 0
 
 
@@ -115,7 +115,7 @@ first = choose
 
 
 @jit.jit
-def choose(arms, own, settings, t, rng):
+def choose(arms, state, settings, t, rng):
     return 1
 
 
@@ -125,7 +125,7 @@ def constant():
 
 
 @jit.jit
-def chosen(arms, own, settings, t, rng):
+def chosen(arms, state, settings, t, rng):
     return constant()
 
 
@@ -135,7 +135,7 @@ class Python:
     def __init__(self, arm):
         self.arm = arm
 
-    def __call__(self, arms, own, settings, t, rng):
+    def __call__(self, arms, state, settings, t, rng):
         return self.arm
 
     def __eq__(self, other):
@@ -144,13 +144,13 @@ class Python:
     __hash__ = None
 
 
-def plain(arms, own, settings, t, j, reward, rng):
+def plain(arms, state, settings, t, j, reward, rng):
     arms[j]["total"] += reward
 
 
 def played(choose, observe=observe, arm=ARM):
     """What `play`, `run` and `regret_curves` make of an algorithm with these steps."""
-    steps = Steps(arm, OWN, choose, observe)
+    steps = Steps(arm, STATE, choose, observe)
     names = {"id": "own", "label": "own", "source": "test", "privacy": NOT_PRIVATE, "steps": steps}
     own = dataclass(frozen=True)(
         type("Own", (BanditAlgorithm,), names | {"__module__": __name__})
@@ -170,8 +170,8 @@ ALWAYS = [([0] * 4, 0.0), ([1] * 4, 2.0)]
         (factory(0), factory(1)),
         (nested(0), nested(1)),
         (first, choose),
-        (jit.jit(lambda arms, own, settings, t, rng: 0),
-         jit.jit(lambda arms, own, settings, t, rng: 1)),
+        (jit.jit(lambda arms, state, settings, t, rng: 0),
+         jit.jit(lambda arms, state, settings, t, rng: 1)),
     ],
     ids=["factory", "nested", "redefined", "lambda"],
 )  # fmt: skip
@@ -181,8 +181,8 @@ def test_no_two_algorithms_share_a_loop(zero, one):
 
 
 def test_steps_in_python_that_are_equal_share_none():
-    assert [loops.play(loops.BANDIT, Steps(ARM, OWN, Python(i), plain))(
-        np.ones((4, 2)), np.zeros(2, ARM), np.zeros(1, OWN), (), None
+    assert [loops.play(loops.BANDIT, Steps(ARM, STATE, Python(i), plain))(
+        np.ones((4, 2)), np.zeros(2, ARM), np.zeros(1, STATE), (), None
     ).tolist() for i in (0, 1)] == [[0] * 4, [1] * 4]  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def test_loops_of_the_package_alter_nothing():
 
 def test_loops_of_the_package_have_entries_and_dtypes_count():
     steps = AnytimeLazyUCB.steps
-    loop, other = (loops.rounds(loops.BANDIT, s) for s in (steps, steps._replace(own=WIDE)))
+    loop, other = (loops.rounds(loops.BANDIT, s) for s in (steps, steps._replace(state=WIDE)))
     assert type(loop._cache) is type(other._cache) is jit._Cache
     assert loop.__name__ != other.__name__
     mixed = loops.play(loops.BANDIT, steps._replace(observe=observe))
@@ -241,13 +241,13 @@ RECORD = np.dtype([("x", np.float64)])
 
 
 def summed(n):
-    owns = np.zeros(1, RECORD)
-    own = owns[0]
+    states = np.zeros(1, RECORD)
+    state = states[0]
     for k in range(n):
         others = np.full(1, float(k))
-        own["x"] += others[0]
-    jit.keep_alive(owns)
-    return own["x"]
+        state["x"] += others[0]
+    jit.keep_alive(states)
+    return state["x"]
 
 
 def test_an_array_is_kept_alive_for_its_record():

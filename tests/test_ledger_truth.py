@@ -24,7 +24,7 @@ from privregret.core import noise
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FullInformationAlgorithm
-from privregret.privacy import trace
+from privregret.privacy import ledger
 
 
 class Learner:
@@ -275,19 +275,19 @@ ROW_LEAKS = {
 TABLES = [np.zeros((4, 3)), np.ones((4, 3)), np.eye(4, 3), 1 - np.eye(4, 3)]
 
 
-def ledger(algorithm, tables):
+def dearest(algorithm, tables):
     """The dearest round of all runs, kept by outcomes or by numbers; infinite if it is refused."""
     try:
-        runs = [trace.traced(algorithm, table, 0) for table in tables]
+        runs = [ledger.traced(algorithm, table, 0) for table in tables]
     except (TypeError, ValueError):
         return math.inf
-    return max(min(trace.costs(run, keep).max() for keep in trace.KEEPS) for run in runs)
+    return max(min(ledger.costs(run, keep).max() for keep in ledger.KEEPS) for run in runs)
 
 
 @pytest.mark.parametrize("rule", [*LEAKS, *ROW_LEAKS])
 def test_what_is_not_private_has_no_finite_ledger(rule):
     learner = Bandit(LEAKS[rule]) if rule in LEAKS else Full(ROW_LEAKS[rule])
-    assert math.isinf(ledger(learner, TABLES))
+    assert math.isinf(dearest(learner, TABLES))
 
 
 KEPT = {}
@@ -310,7 +310,7 @@ def kept_noise(seen, rng):
 @pytest.mark.parametrize("rule", [kept_first, kept_decision, kept_noise])
 def test_what_outlives_a_run_is_noticed_in_the_first(rule):
     KEPT.clear()
-    assert math.isinf(ledger(Bandit(rule), TABLES))
+    assert math.isinf(dearest(Bandit(rule), TABLES))
 
 
 def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
@@ -323,9 +323,9 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
         lambda seen, rng: int(math.isnan(seen[-1])): "<= 1",
         lambda seen, rng: int(statistics.mean(seen) + rng.laplace() > 0.5): "sum(...)",
     }.items():
-        error = refused(lambda rule=rule: trace.traced(Bandit(rule), table, 0), "Rule", "ledger")
+        error = refused(lambda rule=rule: ledger.traced(Bandit(rule), table, 0), "Rule", "ledger")
         assert why in f"{error} {type(error.__cause__).__module__}.{type(error.__cause__).__name__}"
-    refused(lambda: trace.traced(None, table, 0), "algorithm", "None")
+    refused(lambda: ledger.traced(None, table, 0), "algorithm", "None")
 
 
 def within(x):
@@ -381,7 +381,7 @@ def test_what_is_known_is_bounded_and_bounds_are_finite(rule):
     """A round is compared with noise once; the half of the noise's scale to either side."""
     learner, cost = SCALED[rule]
     tables = [table[:2] for table in TABLES]
-    assert ledger(Bandit(learner), tables) == pytest.approx(cost, rel=1e-6)
+    assert dearest(Bandit(learner), tables) == pytest.approx(cost, rel=1e-6)
 
 
 def test_comparisons_of_a_round_do_not_cancel():
@@ -391,7 +391,7 @@ def test_comparisons_of_a_round_do_not_cancel():
         wins = [sum(x[0] > x[j] for x in seen) for j in (1, 2)]
         return int(wins[0] - wins[1] + rng.laplace(0, 0.05) > 0)
 
-    assert ledger(Full(rule), TABLES) >= 2 / 0.05
+    assert dearest(Full(rule), TABLES) >= 2 / 0.05
 
 
 FROZEN = 0.1
@@ -405,15 +405,15 @@ def noisy(reward, rng):
 def test_what_is_compiled_must_be_what_is_read(monkeypatch):
     """Compiled code keeps the first value of a global, here a scale of noise."""
     algorithm = Bandit(lambda seen, rng: int(noisy(seen[-1], rng)))
-    assert ledger(algorithm, TABLES) == pytest.approx(10)
+    assert dearest(algorithm, TABLES) == pytest.approx(10)
     monkeypatch.setitem(globals(), "FROZEN", 1.0)
-    refused(lambda: trace.traced(algorithm, TABLES[0], 0), "Rule", "compiled", "globals")
+    refused(lambda: ledger.traced(algorithm, TABLES[0], 0), "Rule", "compiled", "globals")
 
 
 @pytest.mark.parametrize("rounds", [[-1], [99], "0", [True], 0, [0.5], [0, 0], [4]])
 def test_rounds_are_rounds_of_the_table(rounds):
-    run = trace.traced(Bandit(lambda seen, rng: 0), TABLES[0], 0)
-    refused(lambda: trace.costs(run, rounds=rounds), "rounds")
+    run = ledger.traced(Bandit(lambda seen, rng: 0), TABLES[0], 0)
+    refused(lambda: ledger.costs(run, rounds=rounds), "rounds")
 
 
 KEEPING = {float: 2.0, np.float32: 2.0, np.int64: math.inf, np.bool_: math.inf}
@@ -423,12 +423,12 @@ KEEPING = {float: 2.0, np.float32: 2.0, np.int64: math.inf, np.bool_: math.inf}
 def test_integers_in_records_are_plain(kind):
     """Sums of data in them have no finite ledger; float fields have the right one."""
 
-    def choose(arms, own, settings, t, rng):
-        return t - 1 if t < 3 else int(own["count"] + rng.laplace(0, 0.5) > 0.5) if t == 3 else 0
+    def choose(arms, state, settings, t, rng):
+        return t - 1 if t < 3 else int(state["count"] + rng.laplace(0, 0.5) > 0.5) if t == 3 else 0
 
-    def observe(arms, own, settings, t, j, reward, rng):
+    def observe(arms, state, settings, t, j, reward, rng):
         if t == 1:
-            own["count"] += reward > 0.5
+            state["count"] += reward > 0.5
 
     @dataclass(frozen=True)
     class Counting(BanditAlgorithm):
@@ -436,7 +436,9 @@ def test_integers_in_records_are_plain(kind):
         steps = Steps(NOTHING, np.dtype([("count", kind)]), choose, observe)
 
     for table in TABLES:
-        assert trace.costs(trace.traced(Counting(), table, 0)).max() == pytest.approx(KEEPING[kind])
+        assert ledger.costs(ledger.traced(Counting(), table, 0)).max() == pytest.approx(
+            KEEPING[kind]
+        )
 
 
 # Random learners ----------------------------------------------------------------------------------
@@ -686,17 +688,17 @@ def loss(program, table, actions):
 
 def compared(program, seed, runs=2):
     """The exact loss of what some runs did, and their ledgers, by numbers and by outcomes."""
-    rng, truth, found = np.random.default_rng(seed), 0.0, dict.fromkeys(trace.KEEPS, 0.0)
+    rng, truth, found = np.random.default_rng(seed), 0.0, dict.fromkeys(ledger.KEEPS, 0.0)
     for _ in range(runs):
         table = rng.choice(program.values, size=(program.rounds, 3)).astype(float)
         algorithm = PROGRAMS[program.full](program)
         try:
-            run = trace.traced(algorithm, table, rng.integers(2**32))
+            run = ledger.traced(algorithm, table, rng.integers(2**32))
         except TypeError:
             return truth, dict.fromkeys(found, math.inf)
         truth = max(truth, loss(program, table, run.actions))
         for keep in found:
-            found[keep] = max(found[keep], float(trace.costs(run, keep).max()))
+            found[keep] = max(found[keep], float(ledger.costs(run, keep).max()))
     return truth, found
 
 

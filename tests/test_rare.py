@@ -84,7 +84,7 @@ def test_every_round_and_growth_against_brute_force():
     found, expected = means(sample, "t").set_index("t"), estimates.means(plain, "t").set_index("t")
     assert (abs(found["mean"] - expected["mean"]) < 4 * np.hypot(found.se, expected.se)).all()
     grown = estimates.row(
-        means(estimates.growths(sample[sample.t >= 1000], "algorithm"), "algorithm", "growth")
+        means(estimates.log_growths(sample[sample.t >= 1000], "algorithm"), "algorithm", "growth")
     )
     ends = plain.pivot(index="run", columns="t", values="regret")
     truth = estimates.mean((ends[3000] - ends[1000]) / np.log(3))

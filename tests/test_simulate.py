@@ -25,7 +25,7 @@ from privregret.core import checks, progress, streams
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
-from privregret.simulate import checkpoints, hardest, regret_curves, regret_summary
+from privregret.simulate import checkpoints, regret_curves, regret_summary, worst_problem
 
 ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
 RUNS = 139  # in blocks of 64 and of 4, the last of them not full
@@ -83,8 +83,11 @@ def test_block_by_block_against_the_algorithm_itself():
     frame, rounds = curves(), checkpoints(2000, 20)
     for algorithm in ALGORITHMS:
         expected, key = [], streams.key(algorithm, HU2021_2)
-        for block, first in enumerate(range(0, RUNS, algorithm.block)):
-            rng, runs = streams.generator(key, 7, block), min(algorithm.block, RUNS - first)
+        for block, first in enumerate(range(0, RUNS, algorithm.runs_per_stream)):
+            rng, runs = (
+                streams.generator(key, 7, block),
+                min(algorithm.runs_per_stream, RUNS - first),
+            )
             counts = algorithm.run(HU2021_2, rounds, rng, runs)
             for run, regrets in enumerate(counts @ HU2021_2.gaps, first):
                 expected += [(run, t, regret) for t, regret in zip(rounds, regrets, strict=True)]
@@ -349,13 +352,13 @@ def test_one_run_has_no_standard_error():
 
 
 def test_hardest_takes_one_algorithm():
-    refused(lambda: hardest([UCB1(), DPSE(1.0)], [HU2021_2], 100, 2, 1), "algorithm", "DPSE")
+    refused(lambda: worst_problem([UCB1(), DPSE(1.0)], [HU2021_2], 100, 2, 1), "algorithm", "DPSE")
 
 
 def test_hardest_measures_where_it_did_not_choose():
     gaps = [instances.gap_adversary(3, gap) for gap in (0.0, 0.5, 0.01)]
     algorithm = tuning.batched_htinf(1.0)
-    problem, sample = hardest(algorithm, gaps, 2000, 12, 3)
+    problem, sample = worst_problem(algorithm, gaps, 2000, 12, 3)
     assert problem is gaps[1]
     again = regret_curves(algorithm, problem, 2000, 12, 3, points=1).regret
     np.testing.assert_array_equal(sample, again)
@@ -411,7 +414,7 @@ def test_what_a_table_could_not_tell_apart(wrong, shown):
         ({"seed": None}, ["seed", "None"]),
         ({"horizon": 4}, ["horizon", "5", "4"]),
         ({"horizon": 1e6 + 0.5}, ["horizon", "1000000.5"]),
-        ({"horizon": checks.ROUNDS + 1}, ["horizon", "10000000000", "10000000001"]),
+        ({"horizon": checks.MAX_ROUNDS + 1}, ["horizon", "10000000000", "10000000001"]),
         ({"points": [0, 10]}, ["points", "1", "array([ 0,"]),
         ({"points": [5000]}, ["points", "2000", "5000"]),
         ({"points": 2.5}, ["points", "2.5"]),

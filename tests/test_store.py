@@ -15,7 +15,7 @@ from privregret.adversarial.tuning import batched_htinf
 from privregret.bandits import DPSE
 from privregret.core import code_key, files, jit, store
 from privregret.full_information import FTNL
-from privregret.privacy import trace
+from privregret.privacy import ledger
 from privregret.studies.asi2025 import punished_regret
 
 
@@ -29,7 +29,9 @@ def computed(tmp_path, monkeypatch):
 
     def called(*known, value=1.0):
         calls = []
-        store.recall(lambda: calls.append(1) or value, store.entry(test_no_two_are_alike, *known))
+        store.get_or_compute(
+            lambda: calls.append(1) or value, store.path_of(test_no_two_are_alike, *known)
+        )
         return bool(calls)
 
     return called
@@ -108,7 +110,7 @@ def test_what_is_of_unknown_content_is_computed(computed, known, tmp_path):
 
 
 def times(factor):
-    return store.kept(lambda x: factor * x)
+    return store.cached(lambda x: factor * x)
 
 
 def test_what_a_function_defines_is_computed(computed, tmp_path):
@@ -120,8 +122,8 @@ def test_what_a_function_defines_is_computed(computed, tmp_path):
 )
 def test_what_comes_back_is_what_went_in(computed, value):
     computed(value=value)
-    name = store.entry(test_no_two_are_alike)
-    found = store.recall(lambda: pytest.fail("computed again"), name)
+    name = store.path_of(test_no_two_are_alike)
+    found = store.get_or_compute(lambda: pytest.fail("computed again"), name)
     assert type(found) is type(value)
     np.testing.assert_equal(found, value)
     assert getattr(found, "strides", None) == getattr(value, "strides", None)
@@ -156,9 +158,9 @@ def test_on_a_full_disk_results_are_computed(computed, tmp_path, monkeypatch):
 
 
 def test_the_switches(computed, tmp_path, monkeypatch):
-    with store.without(), store.without():
+    with store.disabled(), store.disabled():
         assert computed() and computed()
-    with trace.uncompiled(computed):  # altered kernels
+    with ledger.uncompiled(computed):  # altered kernels
         assert computed()
     monkeypatch.setenv("PRIVREGRET_STORE", "off")
     assert computed() and not entries(tmp_path)
@@ -192,10 +194,10 @@ class Killed(DPSE):
     version = id = label = "killed"
     killed: ClassVar[bool] = False
 
-    def prepared(self, *args):
+    def runner(self, *args):
         if self.killed:
             raise KeyboardInterrupt
-        return super().prepared(*args)
+        return super().runner(*args)
 
 
 def test_finished_grid_points_are_kept(computed, tmp_path, monkeypatch):

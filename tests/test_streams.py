@@ -83,7 +83,7 @@ def test_what_decides_the_law_moves_the_key():
     exp3 = EXP3(0.5, 0.1)
     conversions = [BatchedPrivate(exp3, 0.5), BatchedPrivate(HTINF(0.5), 0.5)]
     conversions += [ExpertsFromBandit(exp3)]
-    assert len({identity.words(algorithm) for algorithm in conversions}) == 3
+    assert len({identity.encode(algorithm) for algorithm in conversions}) == 3
 
 
 def test_an_id_is_said_in_the_class_itself():
@@ -92,7 +92,7 @@ def test_an_id_is_said_in_the_class_itself():
 
 def test_what_has_no_identity():
     for wrong in (lambda: 0, object(), {1}, Plain, np.array(["a"])):
-        refused(lambda w=wrong: identity.words(w), type(wrong).__name__, error=TypeError)
+        refused(lambda w=wrong: identity.encode(w), type(wrong).__name__, error=TypeError)
 
 
 def test_numbers_by_value():
@@ -102,9 +102,9 @@ def test_numbers_by_value():
     different += [("ab", ["a", "b"]), (None, False)]
     different += [(np.zeros((2, 3)), np.zeros((3, 2))), (np.arange(3), np.arange(3.0))]
     different += [([[1], 2], [1, [2]])]
-    assert all(identity.words(a) == identity.words(b) for a, b in same)
-    assert all(identity.words(a) != identity.words(b) for a, b in different)
-    refused(lambda: identity.words(float("nan")), "nan", error=ValueError)
+    assert all(identity.encode(a) == identity.encode(b) for a, b in same)
+    assert all(identity.encode(a) != identity.encode(b) for a, b in different)
+    refused(lambda: identity.encode(float("nan")), "nan", error=ValueError)
 
 
 def test_numbers_do_not_depend_on_what_else_is_in_the_call():

@@ -25,7 +25,7 @@ def curves(algorithms, **given):
 
 def by_hand(algorithm, seen, rewards):
     """Rows (run, t, regret) of five runs."""
-    rows, key = [], identity.key("table", algorithm, seen)
+    rows, key = [], identity.digest("table", algorithm, seen)
     for run in range(5):
         actions = algorithm.play(seen, streams.generator(key, 7, run))
         for t in (10, 100, 300):

@@ -28,7 +28,7 @@ from privregret.core.progress import progress
 from privregret.core.streams import generator
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
-from privregret.simulate import grid_points, shared, tidy, workers_rule
+from privregret.simulate import grid_points, map_tasks, tidy, workers_rule
 
 MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself
@@ -38,8 +38,8 @@ STEEPEST = 1 - 1e-12  # largest tilt of the noise, relative to epsilon
 TILTS = 12  # largest number of tilts; if there are more batches, k is log-spaced
 
 
-@checks.arguments(runs=checks.positive_int, seed=checks.nonnegative_int, workers=workers_rule)
-@store.kept
+@checks.validate(runs=checks.positive_int, seed=checks.nonnegative_int, workers=workers_rule)
+@store.cached
 def regrets(
     algorithms: Any,
     problems: Any,
@@ -72,10 +72,10 @@ def regrets(
     tasks = (
         (a, p, rounds, min(MANY, runs - block * MANY), generator(key, seed, block))
         for a, p, rounds in grid
-        for key in [identity.key("rare", a, p.law)]
+        for key in [identity.digest("rare", a, p.distribution)]
         for block in range(-(-runs // MANY))
     )
-    blocks = progress(shared(weighted, tasks, workers), len(grid) * -(-runs // MANY))
+    blocks = progress(map_tasks(weighted, tasks, workers), len(grid) * -(-runs // MANY))
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
     for (algorithm, problem, _), mean in zip(grid, weight.reshape(-1, runs).mean(1), strict=True):
         if not abs(mean - 1) <= 6 * np.sqrt(3 / runs):
@@ -93,8 +93,8 @@ def weighted(
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (runs, H) regrets at checkpoints under the mixture of tilts, and weights of mean 1."""
-    horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
-    settings = algorithm.settings(horizon, *problem.sizes)
+    horizon = checks.integer_in(problem.min_horizon, checks.MAX_HORIZON)("horizon", rounds[-1])
+    settings = algorithm.settings(horizon, *problem.memory_sizes)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
     firsts, levels = _aims(
         settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon)
@@ -114,8 +114,8 @@ def weighted(
     rewards = rng.binomial(np.broadcast_to(sizes, tilt.shape), _tilted(mean, tilt * epsilon))
     given = noise + rewards
 
-    kernel = type(algorithm).events_given
-    counts = kernel(problem.data, rounds, settings, arm, given, rng)
+    kernel = type(algorithm).fast_run_given
+    counts = kernel(problem.kernel_data, rounds, settings, arm, given, rng)
     done = np.searchsorted(settings.ends, counts[:, -1, arm], side="right")
     # rewards that are always 1 cancel, and next to 2^62 of them the noise would be lost
     sums = np.insert((noise if mean == 1 else given).cumsum(axis=1), 0, 0.0, axis=1)

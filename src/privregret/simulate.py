@@ -44,7 +44,7 @@ class GridPoint(NamedTuple):
     checkpoints: np.ndarray
 
 
-@checks.arguments(horizon=checks.positive_int, points=checks.integer_in(1, checks.SIZE))
+@checks.validate(horizon=checks.positive_int, points=checks.integer_in(1, checks.MAX_SIZE))
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """Return about `points` rounds up to `horizon`, half of them log-spaced.
 
@@ -64,15 +64,15 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
 
 def workers_rule(name: str, value: Any) -> int:
     """Check a number of workers, joblib's `n_jobs`."""
-    if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
+    if not checks.integer_in(-checks.MAX_SIZE, checks.MAX_SIZE)(name, value):
         raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
     return int(value)
 
 
-RUNS = checks.integer_in(1, checks.RUNS)
+RUNS = checks.integer_in(1, checks.MAX_RUNS)
 
 
-@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
 def regret_curves(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -136,7 +136,7 @@ def regret_curves(
     return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
-@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
 def regret_summary(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -241,7 +241,7 @@ def _both(one, other):
     return Moments(runs, mean, squares, least, greatest)
 
 
-def hardest(
+def worst_problem(
     algorithm: Algorithm,
     problems: Any,
     horizon: int,
@@ -258,7 +258,7 @@ def hardest(
     --------
     >>> from privregret.bandits import UCB1
     >>> from privregret.instances import equal_gaps
-    >>> problem, regrets = hardest(UCB1(), [equal_gaps(3, g) for g in (0.01, 0.1)], 2000, 8, seed=1)
+    >>> problem, regrets = worst_problem(UCB1(), [equal_gaps(3, g) for g in (0.01, 0.1)], 2000, 8, seed=1)
     >>> problem.means, regrets.shape
     ((0.75, 0.65, 0.65), (8,))
     """
@@ -360,18 +360,18 @@ def _asked(address):
     return asking.result(timeout=6)
 
 
-def scheduled() -> AbstractContextManager:
+def scheduler() -> AbstractContextManager:
     """Return a context for the scheduler in the environment, unless one is in use."""
     address = os.environ.get("PRIVREGRET_SCHEDULER", "")
     return cluster(address) if address and not _on_dask() else contextlib.nullcontext()
 
 
-def shared(function: Callable, tasks: Iterable[tuple], workers: int) -> Iterator:
+def map_tasks(function: Callable, tasks: Iterable[tuple], workers: int) -> Iterator:
     """Yield `function(*task)` for each task, in order, from threads or from a Dask cluster.
 
     A worker of a cluster computes nothing if its code is not that of this process.
     """
-    with scheduled():
+    with scheduler():
         if _on_dask():
             yield from _sent(get_active_backend()[0].client, function, iter(tasks), workers)
             return
@@ -465,7 +465,7 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         # also raises for nan
         if not all(value >= 0 for value in told[:3]):
             raise ValueError(f"privacy of {kind.__name__} must be at least 0, got {told[:3]}")
-        row = identity.words((label, identity.parameters(algorithm)))
+        row = identity.encode((label, identity.parameters(algorithm)))
         if row in seen and labels[label] is kind:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
@@ -499,9 +499,9 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
-        longest = min(a.longest for a in algorithms)
-        last = checks.integer_in(problem.shortest, longest)("horizon", horizon)
-        rounds = rounds_of(points, last, problem.shortest)
+        longest = min(a.max_horizon for a in algorithms)
+        last = checks.integer_in(problem.min_horizon, longest)("horizon", horizon)
+        rounds = rounds_of(points, last, problem.min_horizon)
         grid += [GridPoint(algorithm, problem, rounds) for algorithm in algorithms]
     return grid
 
@@ -510,7 +510,7 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     """Return the rounds that `points` stands for, a number or a list, and the horizon."""
     given = checks.array_of(points)
     if given.ndim == 0:
-        return checkpoints(horizon, checks.integer_in(1, checks.SIZE)("points", points))
+        return checkpoints(horizon, checks.integer_in(1, checks.MAX_SIZE)("points", points))
     if given.dtype.kind not in "iu":
         raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
     # numpy would join its unsigned integers with Python's to floats
@@ -529,7 +529,7 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 #     _computed    split what it lacks into tasks of about SECONDS, and store each KEPT seconds
 #       shared     run tasks in threads, or on a cluster
 #         _blocks  a task: consecutive blocks, each from its own stream
-#           _regrets   a block: `Algorithm.prepared` plays, `Problem.regret` counts
+#           _regrets   a block: `Algorithm.runner` plays, `Problem.regret` counts
 #
 # `together` joins consecutive blocks in a task, in an entry of the store and in the end: `_listed`
 # keeps the regrets of all runs, `_merged` their moments.
@@ -539,10 +539,12 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 def _played(grid, runs, seed, workers, together) -> list:
     """Return for each grid point a result of its runs; what is finished comes from the store."""
     names = [
-        store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, seed)
+        store.path_of(
+            _blocks, together, algorithm, type(problem), problem.distribution, rounds, seed
+        )
         for algorithm, problem, rounds in grid
     ]
-    parts = [_held(n, p.algorithm.block, runs) for n, p in zip(names, grid, strict=True)]
+    parts = [_held(n, p.algorithm.runs_per_stream, runs) for n, p in zip(names, grid, strict=True)]
     begin = [sum(blocks for _, blocks, _ in known) for known in parts]
     for i, end, known in _computed(grid, begin, runs, seed, workers, together):
         _, kept = store.keep((end, known), _part(names[i], known[0][0]))
@@ -569,7 +571,7 @@ def _held(name, size, runs):
 def _computed(grid, begin, runs, seed, workers, together):
     """Yield (grid point, number of its runs so far, what is known of blocks), in order, after at
     least `KEPT` seconds of work. `begin` has the first block of each grid point to compute."""
-    ends = [-(-runs // point.algorithm.block) for point in grid]
+    ends = [-(-runs // point.algorithm.runs_per_stream) for point in grid]
     todo = [i for i in range(len(grid)) if begin[i] < ends[i]]
     if not todo:
         return
@@ -586,14 +588,18 @@ def _computed(grid, begin, runs, seed, workers, together):
                 first = last
 
     known, spent, names = [], 0.0, [f"{a.label}, {p.name}" for a, p, _ in grid]
-    with scheduled(), progress(None, runs * len(grid)) as bar:
-        left = sum(runs - begin[i] * grid[i].algorithm.block for i in todo)
+    with scheduler(), progress(None, runs * len(grid)) as bar:
+        left = sum(runs - begin[i] * grid[i].algorithm.runs_per_stream for i in todo)
         bar.set_description(names[todo[0]], refresh=False)
         bar.update(runs * len(grid) - left)
-        for seconds, found in shared(_blocks, work(joblib.effective_n_jobs(workers)), workers):
+        for seconds, found in map_tasks(_blocks, work(joblib.effective_n_jobs(workers)), workers):
             i, first, last = tasks.popleft()
             costs[i] = min(costs[i], max(seconds, 1e-6) / (last - first))
-            known, spent, size = [*known, *found], spent + seconds, grid[i].algorithm.block
+            known, spent, size = (
+                [*known, *found],
+                spent + seconds,
+                grid[i].algorithm.runs_per_stream,
+            )
             bar.set_description(names[i], refresh=False)
             bar.update(min(last * size, runs) - first * size)
             if last == ends[i] or spent >= KEPT:
@@ -605,7 +611,7 @@ def _computed(grid, begin, runs, seed, workers, together):
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together):
     """Return the seconds of work, and what is known of the regrets of some blocks."""
-    play, size = algorithm.prepared(problem, checkpoints), algorithm.block
+    play, size = algorithm.runner(problem, checkpoints), algorithm.runs_per_stream
     key, begun = streams.key(algorithm, problem), time.thread_time()
 
     def regrets(block):

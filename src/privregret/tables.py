@@ -114,8 +114,8 @@ def _real(field):
         return np.nan
 
 
-@checks.arguments(
-    runs=checks.integer_in(1, checks.RUNS),
+@checks.validate(
+    runs=checks.integer_in(1, checks.MAX_RUNS),
     seed=checks.nonnegative_int,
     name=checks.text,
     workers=simulate.workers_rule,
@@ -154,7 +154,7 @@ def regret_curves(
         raise TypeError("pass the table as either rewards or losses")
     algorithms = simulate.algorithms_of(algorithms)
     for algorithm in algorithms:
-        if issubclass(algorithm.plays, ExpertProblem):
+        if issubclass(algorithm.problem_type, ExpertProblem):
             raise TypeError(f"{algorithm.label} needs expert advice, which a table lacks: use play")
     short = not any(isinstance(a, BanditAlgorithm) for a in algorithms)
     given = "rewards" if losses is None else "losses"
@@ -169,10 +169,10 @@ def regret_curves(
     for algorithm in algorithms:
         same = isinstance(algorithm, BanditAlgorithm) == (losses is None)
         seen = table if same else checks.lock(1 - table)
-        key = identity.key("table", algorithm, seen)
+        key = identity.digest("table", algorithm, seen)
         tasks += [(algorithm, seen, key, seed, run) for run in range(runs)]
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
-    played = progress(simulate.shared(_actions, tasks, workers), len(tasks))
+    played = progress(simulate.map_tasks(_actions, tasks, workers), len(tasks))
     found = [
         best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
         for actions in played

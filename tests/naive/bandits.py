@@ -118,11 +118,11 @@ def literal(algorithm, rewards, rng):
     """The actions of an algorithm's own steps, uncompiled: `rng` may be a `Recorder`."""
     horizon, arms = np.shape(rewards)
     choose, observe = plain(algorithm.steps.choose), plain(algorithm.steps.observe)
-    memory, owns = algorithm.steps.memory(arms)
+    memory, states = algorithm.steps.memory(arms)
     settings, actions = algorithm.settings(horizon, arms), []
     for t, row in enumerate(rewards, start=1):
-        j = choose(memory, owns[0], settings, t, rng)
-        observe(memory, owns[0], settings, t, j, row[j], rng)
+        j = choose(memory, states[0], settings, t, rng)
+        observe(memory, states[0], settings, t, j, row[j], rng)
         actions.append(int(j))
     return actions
 

@@ -6,7 +6,7 @@ wrong scale, a wrong exponent. `turns` names findings by their keys; each
 must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
 
 What an algorithm plays is patched in `prepared`, from which `run` and `regret_curves` have it, or
-where the fault is: in `settings`, `steps`, `literal`.
+where the fault is: in `settings`, `steps`, `play_checked`.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def through_run(monkeypatch):
     """Have `run_with_noise` play what `run` plays, with sums of noise that control nothing."""
 
     def run_with_noise(self, problem, horizon, rng, runs):
-        return self.run(problem, [horizon], rng, runs), np.zeros((runs, *problem.sizes, 3))
+        return self.run(problem, [horizon], rng, runs), np.zeros((runs, *problem.memory_sizes, 3))
 
     monkeypatch.setattr(BatchedPrivate, "run_with_noise", run_with_noise)
 
@@ -37,16 +37,16 @@ def plays(run):
     """`prepared` of algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run
     plays."""
 
-    def prepared(self, problem, checkpoints):
+    def runner(self, problem, checkpoints):
         given = self.data_of(problem), np.asarray(checkpoints)
         return lambda runs, rng: np.array([run(*given, rng) for _ in range(runs)])
 
-    return prepared
+    return runner
 
 
 def as_if(cls, change):
     """`prepared` of algorithms of a class that play as `change(algorithm)` would."""
-    right = cls.prepared
+    right = cls.runner
     return lambda self, problem, checkpoints: right(change(self), problem, checkpoints)
 
 

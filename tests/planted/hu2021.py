@@ -23,10 +23,10 @@ def other_epsilon(cls, change):
 def plays_as(cls, other):
     """The learner plays as `other(learner)` does."""
 
-    def prepared(self, problem, checkpoints):
-        return other(self).prepared(problem, checkpoints)
+    def runner(self, problem, checkpoints):
+        return other(self).runner(problem, checkpoints)
 
-    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", prepared)
+    return lambda monkeypatch: monkeypatch.setattr(cls, "runner", runner)
 
 
 def hybrid_is_uniform_and_private(monkeypatch):

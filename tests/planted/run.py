@@ -27,7 +27,7 @@ def execute(name: str, root: Path, figure: Callable = publish.figure, wanted=())
     """
     parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {})
     # a fault is in no key of the store
-    with MonkeyPatch.context() as patch, store.without():
+    with MonkeyPatch.context() as patch, store.disabled():
         patch.setenv("PRIVREGRET_OUTPUT", str(root))
         patch.setattr(publish, "figure", figure)
         namespace, found = {"__name__": "__main__"}, {}

@@ -11,7 +11,7 @@ from privregret.core.learners import Learner
 from privregret.core.loops import WrongArm
 from privregret.instances import Adversary, Advice, ExpertProblem
 
-SIZE = checks.integer_in(2, checks.SIZE)
+SIZE = checks.integer_in(2, checks.MAX_SIZE)
 
 
 class AdversarialAlgorithm(Algorithm):
@@ -23,7 +23,7 @@ class AdversarialAlgorithm(Algorithm):
     """
 
     real_losses: ClassVar[bool] = False
-    plays: ClassVar[type] = Adversary
+    problem_type: ClassVar[type] = Adversary
     templates = loops.ADVERSARY
 
     def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
@@ -39,9 +39,9 @@ class AdversarialAlgorithm(Algorithm):
         >>> int(HTINF(1.0).play(losses, rng=1).sum())  # pulls of the better arm
         28
         """
-        return self.literal(checks.table("losses", losses, short=True), rng)
+        return self.play_checked(checks.table("losses", losses, short=True), rng)
 
-    @checks.arguments(arms=SIZE, horizon=checks.positive_int)
+    @checks.validate(arms=SIZE, horizon=checks.positive_int)
     def start(
         self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
@@ -55,7 +55,7 @@ class AdversarialAlgorithm(Algorithm):
 class ExpertAlgorithm(AdversarialAlgorithm):
     """A bandit algorithm with the advice of experts, compared with the best expert."""
 
-    plays = ExpertProblem
+    problem_type = ExpertProblem
     templates = loops.EXPERTS
 
     def play(
@@ -86,9 +86,9 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         # of a table, which has a row per round
         if given is not advice and covered not in (1, len(losses)):
             raise ValueError(f"advice must cover {len(losses)} rounds, as losses do, got {covered}")
-        return self.literal(losses, rng, given.dense(len(losses)))
+        return self.play_checked(losses, rng, given.dense(len(losses)))
 
-    @checks.arguments(arms=SIZE, experts=SIZE, horizon=checks.positive_int)
+    @checks.validate(arms=SIZE, experts=SIZE, horizon=checks.positive_int)
     def start(
         self,
         arms: int,
@@ -107,20 +107,20 @@ class ExpertAlgorithm(AdversarialAlgorithm):
 # --------------------------------------------------------------------------------------------------
 
 
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Ask the learner, which is made in round 1."""
     if t == 1:
         start, horizon = settings
-        own["learner"] = start(len(arms), rng, horizon)
-    arm = own["learner"].choose()
+        state["learner"] = start(len(arms), rng, horizon)
+    arm = state["learner"].choose()
     if not isinstance(arm, (int, np.integer)):
         raise WrongArm(arm, t, len(arms))
     return arm
 
 
-def _observe(arms, own, settings, t, arm, seen, rng):
+def _observe(arms, state, settings, t, arm, seen, rng):
     """Pass on what is seen."""
-    own["learner"].observe(seen)
+    state["learner"].observe(seen)
 
 
 PLAIN = Steps(NOTHING, np.dtype([("learner", object)]), _choose, _observe)

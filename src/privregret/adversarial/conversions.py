@@ -32,34 +32,34 @@ choose = observe = None
 
 def _around(steps, *templates):
     """Return templates around the steps of an algorithm."""
-    return (loops.made(t, choose=steps.choose, observe=steps.observe) for t in templates)
+    return (loops.instantiate(t, choose=steps.choose, observe=steps.observe) for t in templates)
 
 
 # Algorithm 1
 # --------------------------------------------------------------------------------------------------
 
 
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Lines 3 to 5: the base chooses once per batch; its round is the number of the batch."""
     if (t - 1) % settings.tau == 0:
         number = (t - 1) // settings.tau + 1
-        own["chosen"] = choose(arms, own["base"], settings.base, number, rng)
-        own["observed"] = 0.0
-    return own["chosen"]
+        state["chosen"] = choose(arms, state["base"], settings.base, number, rng)
+        state["observed"] = 0.0
+    return state["chosen"]
 
 
-def _observe(arms, own, settings, t, j, loss, rng):
+def _observe(arms, state, settings, t, j, loss, rng):
     """Lines 6 to 9: at the end of a batch the base learns the average loss plus noise."""
-    own["observed"] += loss
+    state["observed"] += loss
     if t % settings.tau == 0:
-        y = own["observed"] / settings.tau + laplace(settings.scale, rng)
-        observe(arms, own["base"], settings.base, t // settings.tau, j, y, rng)
+        y = state["observed"] / settings.tau + laplace(settings.scale, rng)
+        observe(arms, state["base"], settings.base, t // settings.tau, j, y, rng)
 
 
 def batch_size(epsilon: float) -> int:
     """Return ceil(1 / epsilon), robust to rounding; 1 if epsilon > 1."""
     epsilon = checks.positive("epsilon", epsilon)
-    return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), checks.LARGEST)
+    return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), checks.MAX_HORIZON)
 
 
 def _bandit(name, value):
@@ -125,12 +125,12 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
     @property
     def steps(self) -> Steps:
         base = steps_of(self.base)
-        own = np.dtype([("chosen", np.int64), ("observed", float), ("base", base.own)])
-        return Steps(base.arm, own, *_around(base, _choose, _observe))
+        state = np.dtype([("chosen", np.int64), ("observed", float), ("base", base.state)])
+        return Steps(base.arm, state, *_around(base, _choose, _observe))
 
     @property
-    def longest(self) -> int:
-        return min(self.base.longest * self.tau, checks.LARGEST)
+    def max_horizon(self) -> int:
+        return min(self.base.max_horizon * self.tau, checks.MAX_HORIZON)
 
     @property
     def scale(self) -> float:
@@ -153,22 +153,25 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
         The sums are, for each arm, over the complete batches s in which it is played, with
         probability p: of the noise z, of z / sqrt s and of z / sqrt p. A choice is drawn before its
         noise, so they have mean zero. Runs differ in their regret mostly by their noise, so the
-        sums are control variates for its mean (`estimates.controlled`). Other parameters and errors
+        sums are control variates for its mean (`estimates.mean_with_controls`). Other parameters and errors
         are as of `run`; TypeError if `base` is not EXP3 or HTINF.
         """
         kernel = lanes_of(self.base)
         if not kernel:
             raise TypeError(f"base must be EXP3 or HTINF, got {self.base}")
-        data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
+        data, rule = (
+            self.data_of(problem),
+            checks.checkpoints(problem.min_horizon, self.max_horizon),
+        )
         rounds, several = rule("horizon", [horizon]), checks.positive_int("runs", runs)
-        settings, rng = self.settings(horizon, *problem.sizes), np.random.default_rng(rng)
+        settings, rng = self.settings(horizon, *problem.memory_sizes), np.random.default_rng(rng)
 
         def losses_and_noise(*arguments):
-            noise = np.zeros((arguments[-1], *problem.sizes, 3))
+            noise = np.zeros((arguments[-1], *problem.memory_sizes, 3))
             losses = kernel(*arguments, noise)
             return np.column_stack([losses, noise.reshape(len(noise), -1)])
 
-        found = loops.side_by_side(losses_and_noise, data, rounds, settings, several, rng)
+        found = loops.run_in_lanes(losses_and_noise, data, rounds, settings, several, rng)
         return found[:, :1], found[:, 1:].reshape(runs, -1, 3)
 
 
@@ -193,21 +196,21 @@ class LocallyPrivate(BatchedPrivate):
 # --------------------------------------------------------------------------------------------------
 
 
-def _choose_arm(experts, arms, own, settings, t, advice, rng):
+def _choose_arm(experts, arms, state, settings, t, advice, rng):
     """Draw an arm from the advice of the expert that the bandit algorithm has chosen."""
-    j = choose(experts, own["bandit"], settings, t, rng)
+    j = choose(experts, state["bandit"], settings, t, rng)
     if j < 0 or j >= len(experts):
         raise WrongArm(j, t, len(experts))
-    own["expert"], followed = j, advice[j]
+    state["expert"], followed = j, advice[j]
     for i in range(len(followed)):
         if followed[i] == 1:
             return i
     return drawn(followed, rng.random())
 
 
-def _observe_loss(experts, arms, own, settings, t, advice, i, loss, rng):
+def _observe_loss(experts, arms, state, settings, t, advice, i, loss, rng):
     """Pass the arm's loss on as that of the expert."""
-    observe(experts, own["bandit"], settings, t, own["expert"], loss, rng)
+    observe(experts, state["bandit"], settings, t, state["expert"], loss, rng)
 
 
 @dataclass(frozen=True)
@@ -241,8 +244,8 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
     @property
     def steps(self) -> Steps:
         bandit = steps_of(self.bandit)
-        own = np.dtype([("expert", np.int64), ("bandit", bandit.own)])
-        return Steps(NOTHING, own, *_around(bandit, _choose_arm, _observe_loss), bandit.arm)
+        state = np.dtype([("expert", np.int64), ("bandit", bandit.state)])
+        return Steps(NOTHING, state, *_around(bandit, _choose_arm, _observe_loss), bandit.arm)
 
     @property
     def lanes(self) -> Callable:
@@ -250,8 +253,8 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
         return partial(together, self.bandit.base if batched else self.bandit)
 
     @property
-    def longest(self) -> int:
-        return self.bandit.longest
+    def max_horizon(self) -> int:
+        return self.bandit.max_horizon
 
     def settings(self, horizon: int | None, arms: int, experts: int) -> Any:
         return settings_of(self.bandit, horizon, experts)

@@ -18,11 +18,11 @@ ARM = np.dtype(
         ("weight", float),  # not normalised
     ]
 )
-OWN = np.dtype([("low", float)])  # the estimate whose weight is 1
+STATE = np.dtype([("low", float)])  # the estimate whose weight is 1
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Lines 3 and 4: draw an arm from (1 - gamma) softmax(-eta estimate) + gamma / K."""
     total = 0.0
     # weights are exp(-eta (estimate - low)), of which only that of the last arm has changed
@@ -30,11 +30,11 @@ def _choose(arms, own, settings, t, rng):
         total += arms[i]["weight"]
     # in round 1, and once all are too large or too small, `low` becomes the smallest estimate
     if not 1e-100 < total < 1e100:
-        own["low"], total = arms[0]["estimate"], 0.0
+        state["low"], total = arms[0]["estimate"], 0.0
         for i in range(1, len(arms)):
-            own["low"] = min(own["low"], arms[i]["estimate"])
+            state["low"] = min(state["low"], arms[i]["estimate"])
         for i in range(len(arms)):
-            arms[i]["weight"] = math.exp(-settings.eta * (arms[i]["estimate"] - own["low"]))
+            arms[i]["weight"] = math.exp(-settings.eta * (arms[i]["estimate"] - state["low"]))
             total += arms[i]["weight"]
     scale, uniform = (1 - settings.gamma) / total, settings.gamma / len(arms)
     for i in range(len(arms)):
@@ -43,10 +43,10 @@ def _choose(arms, own, settings, t, rng):
 
 
 @jit
-def _observe(arms, own, settings, t, j, y, rng):
+def _observe(arms, state, settings, t, j, y, rng):
     """Lines 5 and 6: add y / p to the estimate."""
     arms[j]["estimate"] += y / arms[j]["p"]
-    ahead = -settings.eta * (arms[j]["estimate"] - own["low"])
+    ahead = -settings.eta * (arms[j]["estimate"] - state["low"])
     arms[j]["weight"] = math.exp(min(700.0, ahead))
 
 
@@ -104,7 +104,7 @@ class EXP3(SeparateRuns, AdversarialAlgorithm):
     id = "exp3"
     label = "EXP3"
     source = "asi2025, Algorithm 3"
-    steps = Steps(ARM, OWN, _choose, _observe)
+    steps = Steps(ARM, STATE, _choose, _observe)
     in_lanes = {"weigh": _weigh, "learn": _learn}
     rules = {"eta": checks.positive, "gamma": checks.probability}
     privacy, real_losses = NOT_PRIVATE, True

@@ -22,7 +22,7 @@ EXPERT = np.dtype(
     ]
 )
 ARM = np.dtype([("q", float)])  # probability of being played
-FRACTION = checks.number_in(checks.SMALLEST, 1)
+FRACTION = checks.number_in(checks.MIN_FRACTION, 1)
 
 
 class Settings(NamedTuple):
@@ -45,7 +45,7 @@ def _weigh(experts, settings):
 
 
 @jit
-def _choose(experts, arms, own, settings, t, advice, rng):
+def _choose(experts, arms, state, settings, t, advice, rng):
     """Draw an arm from Q = (1 - gamma) times the weighted advice + gamma / K."""
     if (t - 1) % settings.tau == 0:
         _weigh(experts, settings)
@@ -62,7 +62,7 @@ def _choose(experts, arms, own, settings, t, advice, rng):
 
 
 @jit
-def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
+def _observe_local(experts, arms, state, settings, t, advice, i, loss, rng):
     """Add the noisy loss to the scores, each by mu(i) y / Q(i)."""
     y = loss + laplace(settings.scale, rng)
     for n in range(len(experts)):
@@ -70,7 +70,7 @@ def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
 
 
 @jit
-def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
+def _observe_batched(experts, arms, state, settings, t, advice, i, loss, rng):
     """Add the loss to the gains, and a batch's average gains with noise to the scores."""
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
@@ -222,7 +222,7 @@ class EXP4Local(ExpertAlgorithm):
     id = "local-exp4"
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
-    steps, events = Steps(ARM, NOTHING, _choose, _observe_local, EXPERT), _local_losses
+    steps, fast_run = Steps(ARM, NOTHING, _choose, _observe_local, EXPERT), _local_losses
     rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.probability}
 
     @property
@@ -264,7 +264,7 @@ class EXP4Batched(ExpertAlgorithm):
     id = "batched-exp4"
     label = "Batched EXP4"
     source = "asi2025, Algorithm 2"
-    steps, events = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
+    steps, fast_run = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
     rules = {
         "epsilon": FRACTION,
         "delta": checks.number_in(1e-300, 1),
@@ -287,8 +287,8 @@ class EXP4Batched(ExpertAlgorithm):
         return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE)
 
     @property
-    def longest(self) -> int:
-        return min(checks.ROUNDS * self.tau, checks.LARGEST)
+    def max_horizon(self) -> int:
+        return min(checks.MAX_ROUNDS * self.tau, checks.MAX_HORIZON)
 
     def scale(self, arms: int, experts: int) -> float:
         """Return the Laplace scale of the noise on each score."""

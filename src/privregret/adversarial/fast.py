@@ -20,7 +20,7 @@ from privregret.core.loops import LANES, WrongArm
 from privregret.core.noise import laplace
 
 FOREVER = np.iinfo(np.int64).max
-choose = observe = ARM = OWN = weigh = learn = None
+choose = observe = ARM = STATE = weigh = learn = None
 
 
 class Batches(NamedTuple):
@@ -78,14 +78,14 @@ def cells(tables, checkpoints, settings, rng):
     """Return the losses paid by the checkpoints; of a plain bandit, expert j names arm j."""
     horizon, arms, tau = checkpoints[-1], tables.losses.shape[1], settings.tau
     losses, bernoulli, point, rows = tables.losses, tables.bernoulli, tables.point, tables.rows
-    choices, owns = np.zeros(tables.group.shape[1], ARM), np.zeros(1, OWN)
-    own, paid = owns[0], np.empty(len(checkpoints))
+    choices, states = np.zeros(tables.group.shape[1], ARM), np.zeros(1, STATE)
+    state, paid = states[0], np.empty(len(checkpoints))
     counts, seen = np.empty(arms, np.int64), np.empty(arms)
     total, number = 0.0, 0
     segment, advised, change, reported, t = 0, 0, 0, 0, 0
     while t < horizon:
         number += 1
-        j = choose(choices, own, settings.base, number, rng)
+        j = choose(choices, state, settings.base, number, rng)
         if j < 0 or j >= len(choices):
             raise WrongArm(j, t + 1, len(choices))
         end = t + tau
@@ -126,8 +126,8 @@ def cells(tables, checkpoints, settings, rng):
         y = observed / tau
         if settings.scale > 0:
             y += laplace(settings.scale, rng)
-        observe(choices, own, settings.base, number, j, y, rng)
-    keep_alive(owns)
+        observe(choices, state, settings.base, number, j, y, rng)
+    keep_alive(states)
     return paid
 
 
@@ -198,7 +198,7 @@ def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
 def lanes_of(algorithm: Any) -> Callable | None:
     """Return `in_lanes` for a class with its own slots; a subclass may have changed the steps."""
     slots = vars(type(algorithm)).get("in_lanes")
-    return slots and loops.made(in_lanes, **slots)
+    return slots and loops.instantiate(in_lanes, **slots)
 
 
 def together(algorithm, tables, checkpoints, settings, rngs, runs):
@@ -207,12 +207,12 @@ def together(algorithm, tables, checkpoints, settings, rngs, runs):
     side_by_side = lanes_of(algorithm)
     if runs >= 4 and side_by_side and tables.point.min() >= 0:
         return side_by_side(tables, checkpoints, settings, rngs, runs, np.empty((0, 0, 3)))
-    one = loops.made(cells, **loops.slots(steps_of(algorithm)))
+    one = loops.instantiate(cells, **loops.slots(steps_of(algorithm)))
     return np.array([one(tables, checkpoints, settings, rng) for rng in rngs[:runs]])
 
 
 class SeparateRuns:
     """What has one generator for each run."""
 
-    block = LANES
+    runs_per_stream = LANES
     lanes = property(lambda self: partial(together, self))

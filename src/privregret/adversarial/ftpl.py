@@ -29,7 +29,7 @@ ARM = np.dtype([("estimate", float)])  # estimated sum of its losses so far
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Return the arm with the smallest estimate after Laplace noise on each."""
     best, leader = math.inf, 0
     for i in range(len(arms)):
@@ -40,7 +40,7 @@ def _choose(arms, own, settings, t, rng):
 
 
 @jit
-def _observe(arms, own, settings, t, j, y, rng):
+def _observe(arms, state, settings, t, j, y, rng):
     """Add y to the estimate, times the number of perturbations until the arm leads again."""
     again = resamples(arms, j, 1 / settings.eta, settings.cap, settings.resampling, rng)
     arms[j]["estimate"] += y * again

@@ -20,11 +20,11 @@ ARM = np.dtype(
         ("p", float),  # probability of being played
     ]
 )
-OWN = np.dtype([("w", float)])  # the last normalisation
+STATE = np.dtype([("w", float)])  # the last normalisation
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Draw an arm from p_i = (eta (estimate_i - min) + w)^-2, with w so that they add up to 1."""
     eta, low = 1 / (settings.sigma * math.sqrt(t)), arms[0]["estimate"]
     for i in range(1, len(arms)):
@@ -32,7 +32,7 @@ def _choose(arms, own, settings, t, rng):
             low = arms[i]["estimate"]
     # Newton's method begins where w was. The sum is convex and decreasing in w, which is in
     # [1, sqrt K]: from the left a step never crosses the root; from the right the first step does.
-    w = max(1.0, own["w"])
+    w = max(1.0, state["w"])
     for _ in range(100):
         total, cubes = 0.0, 0.0
         for i in range(len(arms)):
@@ -43,12 +43,12 @@ def _choose(arms, own, settings, t, rng):
         if abs(total - 1) < 1e-12:
             break
         w += max(1 - w, (total - 1) / (2 * cubes))
-    own["w"] = w
+    state["w"] = w
     return drawn(arms["p"], rng.random())
 
 
 @jit
-def _observe(arms, own, settings, t, j, y, rng):
+def _observe(arms, state, settings, t, j, y, rng):
     """Add y / p to the estimate, unless y is too large."""
     if abs(y) <= THETA * settings.sigma * math.sqrt(t * arms[j]["p"]):
         arms[j]["estimate"] += y / arms[j]["p"]
@@ -112,7 +112,7 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     id = "htinf"
     label = "HTINF"
     source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
-    steps = Steps(ARM, OWN, _choose, _observe)
+    steps = Steps(ARM, STATE, _choose, _observe)
     in_lanes = {"weigh": _weigh, "learn": _learn}
     rules = {"sigma": checks.positive}
     privacy, real_losses = NOT_PRIVATE, True

@@ -32,20 +32,22 @@ SWITCH = np.dtype(
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play the arm that is home, or look at the other."""
     if t == 1:
-        own["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
-    own["look"] = rng.random() < settings.rate
-    return 1 if own["look"] != own["switched"] else 0
+        state["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
+    state["look"] = rng.random() < settings.rate
+    return 1 if state["look"] != state["switched"] else 0
 
 
 @jit
-def _observe(arms, own, settings, t, i, loss, rng):
+def _observe(arms, state, settings, t, i, loss, rng):
     """Compare the number of small losses seen with the threshold, both with noise."""
-    if own["look"] and not own["switched"]:
-        own["count"] += loss < 0.5
-        own["switched"] = own["count"] + laplace(4 / settings.epsilon, rng) >= own["threshold"]
+    if state["look"] and not state["switched"]:
+        state["count"] += loss < 0.5
+        state["switched"] = (
+            state["count"] + laplace(4 / settings.epsilon, rng) >= state["threshold"]
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class SparseSwitch(AdversarialAlgorithm):
     label = "sparse switch"
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
     steps = Steps(NOTHING, SWITCH, _choose, _observe)
-    rules = {"epsilon": checks.positive, "rate": checks.number_in(checks.SMALLEST, 1)}
+    rules = {"epsilon": checks.positive, "rate": checks.number_in(checks.MIN_FRACTION, 1)}
     privacy = EPSILON_DP
 
     def settings(self, horizon: int | None, arms: int) -> Settings:

@@ -14,12 +14,12 @@ from privregret.adversarial.ftpl import FTPL
 from privregret.adversarial.htinf import HTINF
 from privregret.core import checks
 
-SEVERAL = checks.integer_in(2, checks.LARGEST)
+SEVERAL = checks.integer_in(2, checks.MAX_HORIZON)
 POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
 BY_HORIZON = {"horizon": SEVERAL, "arms": SEVERAL, "epsilon": POSITIVE}
 
 
-@checks.arguments(epsilon=POSITIVE)
+@checks.validate(epsilon=POSITIVE)
 def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
     """Make HTINF in batches (Corollary 2).
 
@@ -36,13 +36,13 @@ def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
     return BatchedPrivate(HTINF(math.sqrt(6) if sigma == "paper" else exact), epsilon)
 
 
-@checks.arguments(epsilon=POSITIVE)
+@checks.validate(epsilon=POSITIVE)
 def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
     """Make HTINF in batches with the experts as arms (Corollary 8)."""
     return ExpertsFromBandit(batched_htinf(epsilon))
 
 
-@checks.arguments(boldness=POSITIVE, **BY_HORIZON)
+@checks.validate(boldness=POSITIVE, **BY_HORIZON)
 def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
     """Make EXP3 in batches (Corollary 22).
 
@@ -53,7 +53,7 @@ def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0)
     return BatchedPrivate(EXP3(eta, min(1.0, 4 * eta * arms * log)), epsilon)
 
 
-@checks.arguments(**BY_HORIZON)
+@checks.validate(**BY_HORIZON)
 def batched_ftpl(
     horizon: int, arms: int, epsilon: float, resampling: str = "printed"
 ) -> BatchedPrivate:
@@ -69,7 +69,7 @@ def batched_ftpl(
     return BatchedPrivate(FTPL(eta, cap, resampling), epsilon)
 
 
-@checks.arguments(experts=SEVERAL, **BY_HORIZON)
+@checks.validate(experts=SEVERAL, **BY_HORIZON)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
     """Make EXP4 with Laplace noise on each loss (Theorem 9)."""
     log = math.log(arms * horizon)
@@ -77,7 +77,7 @@ def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Loc
     return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
 
 
-@checks.arguments(delta=checks.number_in(1e-300, 1, "[)"), experts=SEVERAL, **BY_HORIZON)
+@checks.validate(delta=checks.number_in(1e-300, 1, "[)"), experts=SEVERAL, **BY_HORIZON)
 def batched_exp4(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "printed"
 ) -> EXP4Batched:
@@ -101,13 +101,13 @@ def batched_exp4(
     return EXP4Batched(epsilon, delta, eta, min(1.0, max(first, second)), tau)
 
 
-@checks.arguments(epsilon=POSITIVE)
+@checks.validate(epsilon=POSITIVE)
 def local_htinf(epsilon: float) -> LocallyPrivate:
     """Make HTINF on noisy losses, whose second moment is at most 1 + 2 / epsilon^2."""
     return LocallyPrivate(HTINF(math.sqrt(1 + 2 / epsilon**2)), epsilon)
 
 
-@checks.arguments(**BY_HORIZON)
+@checks.validate(**BY_HORIZON)
 def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
     """Make EXP3 on noisy losses, tuned as in the proof of Corollary 22 for that noise."""
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))

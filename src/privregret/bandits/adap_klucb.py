@@ -43,24 +43,24 @@ def _leader(arms, t, settings, rng):
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Pull the leader for as many rounds as it has pulls."""
-    if t < own["end"]:
-        return own["leader"]
+    if t < state["end"]:
+        return state["leader"]
     j = t - 1 if t <= len(arms) else _leader(arms, t, settings, rng)
     arms[j]["size"] = max(arms[j]["pulls"], 1)
-    own["leader"], own["end"], own["total"] = j, t + arms[j]["size"], 0.0
+    state["leader"], state["end"], state["total"] = j, t + arms[j]["size"], 0.0
     return j
 
 
 @jit
-def _observe(arms, own, settings, t, j, reward, rng):
+def _observe(arms, state, settings, t, j, reward, rng):
     """Add the reward; at the end of an episode take its noisy mean."""
-    own["total"] += reward
-    if t + 1 == own["end"]:
+    state["total"] += reward
+    if t + 1 == state["end"]:
         arm = arms[j]
         arm["pulls"] += arm["size"]
-        arm["mean"] = (own["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
+        arm["mean"] = (state["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
 
 
 @jit
@@ -162,7 +162,7 @@ class AdaPKLUCB(PrivateBandit):
     epsilon : float
         Privacy parameter, in [1e-6, 1e6].
     alpha : float
-        Optimism, above 0. The regret bound needs more than 3; all comparisons use 3.1.
+        AdaPKLUCBSettings, above 0. The regret bound needs more than 3; all comparisons use 3.1.
     """
 
     alpha: float = 3.1
@@ -172,4 +172,4 @@ class AdaPKLUCB(PrivateBandit):
     rules = {"epsilon": checks.epsilon, "alpha": checks.positive}
 
     steps = Steps(ARM, EPISODE, _choose, _observe)
-    events = _pull_counts
+    fast_run = _pull_counts

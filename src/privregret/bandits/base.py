@@ -14,7 +14,7 @@ from privregret.instances import BernoulliBandit
 class BanditAlgorithm(Algorithm):
     """A bandit algorithm: its parameters; subclasses are frozen dataclasses."""
 
-    plays = BernoulliBandit
+    problem_type = BernoulliBandit
     templates = loops.BANDIT
 
     def play(self, rewards: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
@@ -39,9 +39,9 @@ class BanditAlgorithm(Algorithm):
         >>> UCB1().play([[0, 1], [0, 1], [0, 1], [0, 1]], rng=1)
         array([0, 1, 1, 1])
         """
-        return self.literal(checks.table("rewards", rewards), rng)
+        return self.play_checked(checks.table("rewards", rewards), rng)
 
-    @checks.arguments(arms=checks.integer_in(2, checks.SIZE))
+    @checks.validate(arms=checks.integer_in(2, checks.MAX_SIZE))
     def start(
         self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
@@ -67,7 +67,7 @@ class BanditAlgorithm(Algorithm):
         1
         """
         if horizon is not None:
-            horizon = checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+            horizon = checks.integer_in(arms, checks.MAX_HORIZON)("horizon", horizon)
         return Learner(self, "reward", rng, horizon, arms)
 
 
@@ -77,5 +77,5 @@ class PrivateBandit(BanditAlgorithm):
 
     epsilon: float
     rules = {"epsilon": checks.epsilon}
-    block, longest = 64, checks.LARGEST
+    runs_per_stream, max_horizon = 64, checks.MAX_HORIZON
     privacy = EPSILON_DP

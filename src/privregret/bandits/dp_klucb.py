@@ -22,7 +22,7 @@ TIES = ("random", "first")
 
 
 class BatchSettings(NamedTuple):
-    """What the kernels take."""
+    """Parameters as the kernels take them."""
 
     epsilon: float
     ends: np.ndarray  # pulls of an arm after each of its batches
@@ -83,29 +83,29 @@ def _size(batch, ends):
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Pull each arm for its batch 0, then the leader for its next batch (14)."""
-    if t < own["end"]:
-        return own["leader"]
-    if own["started"] < len(arms):
-        j = own["started"]
-        own["started"] += 1
+    if t < state["end"]:
+        return state["leader"]
+    if state["started"] < len(arms):
+        j = state["started"]
+        state["started"] += 1
     else:
         j = leader(arms, settings.optimism * math.log(t), settings, rng)
-    own["leader"], own["total"] = j, 0.0
-    own["end"] = t + _size(arms[j]["batches"], settings.ends)
+    state["leader"], state["total"] = j, 0.0
+    state["end"] = t + _size(arms[j]["batches"], settings.ends)
     return j
 
 
 @jit
-def _observe(arms, own, settings, t, j, reward, rng):
+def _observe(arms, state, settings, t, j, reward, rng):
     """Add the reward; at the end of a batch add its noisy sum."""
-    own["total"] += reward
-    if t + 1 == own["end"]:
+    state["total"] += reward
+    if t + 1 == state["end"]:
         arm = arms[j]
         if settings.forget:
             arm["noisy"], arm["pulls"] = 0.0, 0
-        arm["noisy"] += own["total"] + laplace(1 / settings.epsilon, rng)
+        arm["noisy"] += state["total"] + laplace(1 / settings.epsilon, rng)
         arm["pulls"] += _size(arm["batches"], settings.ends)
         arm["mean"] = arm["noisy"] / arm["pulls"]
         arm["batches"] += 1
@@ -312,12 +312,12 @@ class GeometricBatches(PrivateBandit):
     }
 
     steps = Steps(ARM, BATCH, _choose, _observe)
-    events = _pull_counts
-    # `events` with given noisy sums (see `rare`)
-    events_given = _pull_counts_given
+    fast_run = _pull_counts
+    # `fast_run` with given noisy sums (see `rare`)
+    fast_run_given = _pull_counts_given
 
     def settings(self, horizon: int | None, arms: int) -> BatchSettings:
-        ends = batch_ends(self.alpha, self.n0, self.power, horizon or checks.ROUNDS)
+        ends = batch_ends(self.alpha, self.n0, self.power, horizon or checks.MAX_ROUNDS)
         return BatchSettings(self.epsilon, ends, self.rule, self.ties == "first")
 
     def tail_index(self, problem: Any) -> float:

@@ -13,8 +13,8 @@ from privregret.core.jit import jit
 from privregret.core.noise import laplace, successes
 
 
-class Elimination(NamedTuple):
-    """What the kernels take."""
+class DPSESettings(NamedTuple):
+    """Parameters as the kernels take them."""
 
     epsilon: float
     beta: float
@@ -51,43 +51,45 @@ def _threshold(epoch, active, epsilon, beta):
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Pull the active arms in turn."""
-    j = own["arm"]
-    if own["active"] == 1:
+    j = state["arm"]
+    if state["active"] == 1:
         return j
-    if own["left"] == 0:
-        own["epoch"] += 1
-        own["active"] = 0
+    if state["left"] == 0:
+        state["epoch"] += 1
+        state["active"] = 0
         for i in range(len(arms)):
-            own["active"] += 1 - arms[i]["dropped"]
-        active = own["active"]
-        own["length"] = np.ceil(epoch_length(own["epoch"], active, settings.epsilon, settings.beta))
-        own["left"] = own["length"] * active
+            state["active"] += 1 - arms[i]["dropped"]
+        active = state["active"]
+        state["length"] = np.ceil(
+            epoch_length(state["epoch"], active, settings.epsilon, settings.beta)
+        )
+        state["left"] = state["length"] * active
         j = -1
     j += 1
     while j == len(arms) or arms[j]["dropped"]:
         j = 0 if j == len(arms) else j + 1
-    own["arm"] = j
+    state["arm"] = j
     return j
 
 
 @jit
-def _observe(arms, own, settings, t, j, reward, rng):
+def _observe(arms, state, settings, t, j, reward, rng):
     """Add the reward; at the end of an epoch drop the arms that are far behind."""
-    if own["active"] == 1:
+    if state["active"] == 1:
         return
     arms[j]["total"] += reward
-    own["left"] -= 1
-    if own["left"] > 0:
+    state["left"] -= 1
+    if state["left"] > 0:
         return
-    epsilon, length, largest = settings.epsilon, own["length"], -math.inf
+    epsilon, length, largest = settings.epsilon, state["length"], -math.inf
     for i in range(len(arms)):
         if not arms[i]["dropped"]:
             arms[i]["mean"] = (arms[i]["total"] + laplace(1 / epsilon, rng)) / length
             arms[i]["total"] = 0.0
             largest = max(largest, arms[i]["mean"])
-    threshold = _threshold(own["epoch"], own["active"], epsilon, settings.beta)
+    threshold = _threshold(state["epoch"], state["active"], epsilon, settings.beta)
     for i in range(len(arms)):
         if not arms[i]["dropped"] and largest - arms[i]["mean"] > threshold:
             arms[i]["dropped"] = 1
@@ -161,9 +163,9 @@ class DPSE(PrivateBandit):
     source = "Sajed and Sheffet 2019; hu2021, Section 6"
     rules = {"epsilon": checks.epsilon, "beta": _chance_or_none}
     steps = Steps(ARM, EPOCH, _choose, _observe)
-    events = _pull_counts
+    fast_run = _pull_counts
 
-    def settings(self, horizon: int | None, arms: int) -> Elimination:
+    def settings(self, horizon: int | None, arms: int) -> DPSESettings:
         if self.beta is None and horizon is None:
             raise ValueError("horizon must be given if beta is None, which stands for 1 / horizon")
-        return Elimination(self.epsilon, self.beta or 1 / horizon)
+        return DPSESettings(self.epsilon, self.beta or 1 / horizon)

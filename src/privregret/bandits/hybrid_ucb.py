@@ -17,8 +17,8 @@ PAPER, ROOTFREE, SCALED = range(3)
 LEVELS = 64  # more levels than any tree of 64-bit pull counts has
 
 
-class TreeSettings(NamedTuple):
-    """What the kernels take."""
+class HybridUCBSettings(NamedTuple):
+    """Parameters as the kernels take them."""
 
     epsilon: float
     tree: int  # index in TREES
@@ -64,7 +64,7 @@ def _node_noise(arm, settings, rng):
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then the one with the largest index (35)."""
     if t <= len(arms):
         return t - 1
@@ -79,7 +79,7 @@ def _choose(arms, own, settings, t, rng):
 
 
 @jit
-def _observe(arms, own, settings, t, j, reward, rng):
+def _observe(arms, state, settings, t, j, reward, rng):
     """Add the reward, and release the sum of all rewards of the arm (34)."""
     epsilon, arm = settings.epsilon, arms[j]
     arm["pulls"] += 1
@@ -144,5 +144,5 @@ class HybridUCB(BanditAlgorithm):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, 1.5 * self.epsilon if self.tree == "paper" else self.epsilon)
 
-    def settings(self, horizon: int | None, arms: int) -> TreeSettings:
-        return TreeSettings(self.epsilon, TREES.index(self.tree))
+    def settings(self, horizon: int | None, arms: int) -> HybridUCBSettings:
+        return HybridUCBSettings(self.epsilon, TREES.index(self.tree))

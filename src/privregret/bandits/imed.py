@@ -13,7 +13,7 @@ from privregret.divergence import kl
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then one with the smallest n kl(mean, largest mean) + ln n."""
     if t <= len(arms):
         return t - 1
@@ -105,4 +105,4 @@ class IMED(BanditAlgorithm):
     source = "Honda and Takemura 2015"
     privacy = NOT_PRIVATE
     steps = Steps(ARM, NOTHING, _choose, observe)
-    events = _pull_counts
+    fast_run = _pull_counts

@@ -13,7 +13,7 @@ ARM = np.dtype([("total", float), ("pulls", np.int64), ("index", float)])
 
 
 @jit
-def observe(arms, own, settings, t, j, reward, rng):
+def observe(arms, state, settings, t, j, reward, rng):
     """Add the reward to the sum of its arm."""
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1

@@ -13,7 +13,7 @@ from privregret.divergence import kl, kl_inverse
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then one with the largest q such that n kl(mean, q) <= ln t."""
     if t <= len(arms):
         return t - 1
@@ -116,4 +116,4 @@ class KLUCB(BanditAlgorithm):
     source = "Garivier and Cappé 2011"
     privacy = NOT_PRIVATE
     steps = Steps(ARM, NOTHING, _choose, observe)
-    events = _pull_counts
+    fast_run = _pull_counts

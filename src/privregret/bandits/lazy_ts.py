@@ -13,7 +13,7 @@ BONUS = 3.0
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then the one with the largest draw from its posterior."""
     if t <= len(arms):
         return t - 1

@@ -29,7 +29,7 @@ def _index(mean, size, epsilon, log_t):
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then the first with the largest index (4)."""
     if t <= len(arms):
         return t - 1
@@ -42,7 +42,7 @@ def _choose(arms, own, settings, t, rng):
 
 
 @jit
-def observe(arms, own, settings, t, j, reward, rng):
+def observe(arms, state, settings, t, j, reward, rng):
     """Add the reward; when the array of size 2^r is full, take its noisy mean (3)."""
     arm = arms[j]
     arm["total"] += reward
@@ -143,4 +143,4 @@ class AnytimeLazyUCB(PrivateBandit):
     label = "Anytime-Lazy-UCB"
     source = "hu2021, Algorithm 1"
     steps = Steps(ARM, NOTHING, _choose, observe)
-    events = _pull_counts
+    fast_run = _pull_counts

@@ -12,7 +12,7 @@ from privregret.core.jit import jit
 
 
 @jit
-def _choose(arms, own, settings, t, rng):
+def _choose(arms, state, settings, t, rng):
     """Play each arm once, then one with the largest index: mean + sqrt(2 ln(t - 1) / n)."""
     if t <= len(arms):
         return t - 1
@@ -82,4 +82,4 @@ class UCB1(BanditAlgorithm):
     source = "Auer, Cesa-Bianchi and Fischer 2002"
     privacy = NOT_PRIVATE
     steps = Steps(ARM, NOTHING, _choose, observe)
-    events = _pull_counts
+    fast_run = _pull_counts

@@ -77,7 +77,7 @@ class Minimax:
 
 
 @dataclass(frozen=True)
-class Game(checks.Checked):
+class Game(checks.Validated):
     """T rounds against tables of 0/1 losses that are fixed in advance.
 
     Restricting losses to 0/1 loses no generality: a learner that replaces each loss in [0, 1] by a
@@ -312,8 +312,8 @@ class Game(checks.Checked):
         return (1 - fraction) * plan + fraction * uniform
 
 
-@checks.arguments(game=checks.instance_of(Game))
-@store.kept
+@checks.validate(game=checks.instance_of(Game))
+@store.cached
 def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     """Return the minimax regret of private learners, a best learner and a proof.
 

@@ -27,7 +27,7 @@ CHUNK = 2**20
 ACTION = np.dtype([("loss", float)])
 # limit: noisy threshold of the margins
 INTEGERS = [(name, np.int64) for name in ("leader", "next", "length")]
-OWN = np.dtype([*INTEGERS, ("stopped", np.bool_), ("limit", float)])
+STATE = np.dtype([*INTEGERS, ("stopped", np.bool_), ("limit", float)])
 
 
 class Rule(NamedTuple):
@@ -55,29 +55,29 @@ def _margin(actions, scale):
 
 
 @jit
-def _choose(actions, own, rule, t, rng):
+def _choose(actions, state, rule, t, rng):
     """Explore until a check of the grid succeeds; then epochs that double, each with its leader."""
     if t == 1:
-        own["leader"], own["next"] = int(rng.random() * len(actions)), 2
-        own["limit"] = rule.threshold + rule.noise * rng.standard_exponential()
-    elif t == own["next"] and own["stopped"]:
-        own["leader"] = noisy_leader(actions, GUMBEL, rule.scale, rng)
-        own["length"] *= 2
-        own["next"] = t + own["length"]
-    elif t == own["next"]:
+        state["leader"], state["next"] = int(rng.random() * len(actions)), 2
+        state["limit"] = rule.threshold + rule.noise * rng.standard_exponential()
+    elif t == state["next"] and state["stopped"]:
+        state["leader"] = noisy_leader(actions, GUMBEL, rule.scale, rng)
+        state["length"] *= 2
+        state["next"] = t + state["length"]
+    elif t == state["next"]:
         seen = t - 1
         noisy = _margin(actions, rule.first_scale) + rule.noise * rng.standard_exponential()
-        if noisy >= own["limit"]:
-            own["leader"] = noisy_leader(actions, GUMBEL, rule.first_scale, rng)
-            own["stopped"] = True
-            own["length"], own["next"] = seen, t + seen
+        if noisy >= state["limit"]:
+            state["leader"] = noisy_leader(actions, GUMBEL, rule.first_scale, rng)
+            state["stopped"] = True
+            state["length"], state["next"] = seen, t + seen
         else:
-            own["next"] = 1 + max(seen + 1, int((1 + rule.fraction) * seen))
-    return own["leader"]
+            state["next"] = 1 + max(seen + 1, int((1 + rule.fraction) * seen))
+    return state["leader"]
 
 
 @jit
-def _observe(actions, own, rule, t, j, losses, rng):
+def _observe(actions, state, rule, t, j, losses, rng):
     """Add the losses."""
     for i in range(len(actions)):
         actions[i]["loss"] += losses[i]
@@ -121,7 +121,7 @@ class MarginStop(FullInformationAlgorithm):
         "fraction": checks.number_in(1e-6, 1 - 1e-6),
         "threshold": checks.number_in(0, math.inf),
     }
-    steps = Steps(ACTION, OWN, _choose, _observe)
+    steps = Steps(ACTION, STATE, _choose, _observe)
     privacy = EPSILON_DP
 
     @property

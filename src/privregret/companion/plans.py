@@ -9,8 +9,8 @@ from privregret.exact.sums import selection_from_sums
 from privregret.full_information import EpochAlgorithm
 
 
-@checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
-@store.kept
+@checks.validate(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
+@store.cached
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     """Return the plan (`Minimax`) of a learner that plays one action per epoch.
 

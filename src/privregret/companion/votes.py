@@ -95,23 +95,23 @@ def _vote(losses):
 
 
 @jit
-def _choose(actions, own, ballot, t, rng):
+def _choose(actions, state, ballot, t, rng):
     """Start an epoch with a draw from the votes of the one before, or repeat its action."""
     if t == 1:
-        own["leader"] = int(rng.random() * len(actions))
-    elif t == own["next"]:
-        own["leader"] = _elected(actions, ballot, own["epoch"], rng)
+        state["leader"] = int(rng.random() * len(actions))
+    elif t == state["next"]:
+        state["leader"] = _elected(actions, ballot, state["epoch"], rng)
         for i in range(len(actions)):
             actions[i]["votes"] = 0
     else:
-        return own["leader"]
-    own["epoch"] += 1
-    own["next"] = t + epoch_length(ballot, own["epoch"])
-    return own["leader"]
+        return state["leader"]
+    state["epoch"] += 1
+    state["next"] = t + epoch_length(ballot, state["epoch"])
+    return state["leader"]
 
 
 @jit
-def _observe(actions, own, ballot, t, j, losses, rng):
+def _observe(actions, state, ballot, t, j, losses, rng):
     """Count the vote of the round."""
     actions[_vote(losses)]["votes"] += 1
 
@@ -181,27 +181,27 @@ class Votes(FullInformationAlgorithm):
 
 
 @jit
-def _choose_or_leader(actions, own, settings, t, rng):
+def _choose_or_leader(actions, state, settings, t, rng):
     """Start an epoch with what the test names, or the leader, or repeat the epoch's action."""
     if t == 1:
-        own["leader"] = int(rng.random() * len(actions))
-        own["length"] = epoch_length(settings, 1)
-    elif t == own["next"]:
-        if own["epoch"] == 1:
-            own["leader"] = _elected(actions, settings, 1, rng)
-            own["length"] = settings.first
+        state["leader"] = int(rng.random() * len(actions))
+        state["length"] = epoch_length(settings, 1)
+    elif t == state["next"]:
+        if state["epoch"] == 1:
+            state["leader"] = _elected(actions, settings, 1, rng)
+            state["length"] = settings.first
         else:
             leader = noisy_leader(actions, GUMBEL, settings.scale, rng)
-            tested = _tested(actions, settings, own["length"], rng)
-            own["leader"] = leader if tested < 0 else tested
-            own["length"] = min(2 * own["length"], int(LONGEST))
+            tested = _tested(actions, settings, state["length"], rng)
+            state["leader"] = leader if tested < 0 else tested
+            state["length"] = min(2 * state["length"], int(LONGEST))
         for i in range(len(actions)):
             actions[i]["votes"], actions[i]["loss"] = 0, 0.0
     else:
-        return own["leader"]
-    own["epoch"] += 1
-    own["next"] = t + own["length"]
-    return own["leader"]
+        return state["leader"]
+    state["epoch"] += 1
+    state["next"] = t + state["length"]
+    return state["leader"]
 
 
 @jit
@@ -221,7 +221,7 @@ def _tested(actions, settings, length, rng):
 
 
 @jit
-def _observe_or_leader(actions, own, settings, t, j, losses, rng):
+def _observe_or_leader(actions, state, settings, t, j, losses, rng):
     """Count the vote of the round, and add the losses."""
     actions[_vote(losses)]["votes"] += 1
     for i in range(len(actions)):

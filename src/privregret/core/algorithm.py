@@ -30,7 +30,7 @@ EPSILON_DP = property(lambda self: Privacy(self.epsilon, self.epsilon))
 
 
 @dataclass(frozen=True)
-class Algorithm(checks.Checked, ABC):
+class Algorithm(checks.Validated, ABC):
     """An algorithm: its parameters, frozen, and checked when it is created.
 
     A family defines what `play` and `start` take. A single algorithm defines `id`, `label`,
@@ -47,17 +47,17 @@ class Algorithm(checks.Checked, ABC):
     label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
     version: ClassVar[str]  # of a class outside the package: without it no result is stored
-    plays: ClassVar[type]  # the kind of problem
+    problem_type: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     Settings: ClassVar[type]  # fields that are annotated as numbers
     steps: ClassVar[Steps | None] = None  # the literal algorithm
     # optional, faster: (data, checkpoints, settings, rng) -> played
-    events: ClassVar[Callable | None] = None
+    fast_run: ClassVar[Callable | None] = None
     # optional, side by side: (data, checkpoints, settings, rngs, runs) -> played
     lanes: ClassVar[Callable | None] = None
-    # runs that share a stream: 64 where `events` skips rounds, 32 in lanes
-    block: ClassVar[int] = 4
-    longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
+    # runs that share a stream: 64 where `fast_run` skips rounds, 32 in lanes
+    runs_per_stream: ClassVar[int] = 4
+    max_horizon: ClassVar[int] = checks.MAX_ROUNDS  # largest horizon of a run
 
     def __init_subclass__(cls, **more):
         """Do not inherit what plays faster, or other steps, along with steps or `start` anew.
@@ -67,8 +67,8 @@ class Algorithm(checks.Checked, ABC):
         super().__init_subclass__(**more)
         if "start" in vars(cls) and "steps" not in vars(cls):
             cls.steps = None
-        if vars(cls).keys() & {"start", "steps"} and "events" not in vars(cls):
-            cls.events = None
+        if vars(cls).keys() & {"start", "steps"} and "fast_run" not in vars(cls):
+            cls.fast_run = None
         kinds: dict = {}
         for base in cls.__mro__[::-1]:
             kinds |= get_annotations(base)
@@ -133,43 +133,48 @@ class Algorithm(checks.Checked, ABC):
                [2, 2, 2, 2, 2]])
         """
         several = 1 if runs is None else checks.positive_int("runs", runs)
-        played = self.prepared(problem, checkpoints)(several, np.random.default_rng(rng))
+        played = self.runner(problem, checkpoints)(several, np.random.default_rng(rng))
         return played[0] if runs is None else played
 
-    def prepared(self, problem: Any, checkpoints: Any) -> Callable:
+    def runner(self, problem: Any, checkpoints: Any) -> Callable:
         """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
-        data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
+        data, rule = (
+            self.data_of(problem),
+            checks.checkpoints(problem.min_horizon, self.max_horizon),
+        )
         checkpoints = rule("checkpoints", checkpoints)
         if self.lanes:
-            loop = partial(loops.side_by_side, self.lanes)
-        elif type(self).events or self.steps:
-            loop = loops.many(type(self).events or loops.rounds(self.templates, self.steps))
+            loop = partial(loops.run_in_lanes, self.lanes)
+        elif type(self).fast_run or self.steps:
+            loop = loops.repeat(type(self).fast_run or loops.rounds(self.templates, self.steps))
         else:
-            once = partial(problem.counted, self.play, checkpoints)
+            once = partial(problem.play_counts, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
-        settings = self.settings(int(checkpoints[-1]), *problem.sizes)
-        given = self, settings, problem.sizes, loop, data, checkpoints, settings
+        settings = self.settings(int(checkpoints[-1]), *problem.memory_sizes)
+        given = self, settings, problem.memory_sizes, loop, data, checkpoints, settings
         return partial(mistakes.called, *given)
 
     def data_of(self, problem: Any) -> Any:
         """Check the kind of a problem and return the data that the kernels take."""
-        if isinstance(problem, self.plays):
-            return problem.data
+        if isinstance(problem, self.problem_type):
+            return problem.kernel_data
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
         if hasattr(problem, "advised") and self.templates is not loops.EXPERTS:
             found += "; it plays tables: tables.regret_curves(losses=adversary.table(T))"
-        raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
+        raise TypeError(
+            f"{self.label} needs a problem of type {self.problem_type.__name__}, got {found}"
+        )
 
     def tail_index(self, problem: Any) -> float:
         """Return the exponent of the power tail of regret, where it is known; else infinity."""
         return np.inf
 
-    def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
+    def play_checked(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """Return the actions of `play` on a table (and advice) that has been checked."""
         sizes = table.shape[1], *(a.shape[1] for a in advice)
         if not self.steps:
             given = self.start, self.templates, table, rng, *advice
-            return mistakes.called(self, (), sizes, loops.followed, *given)
+            return mistakes.called(self, (), sizes, loops.play_learner, *given)
         memory, settings = self.steps.memory(*sizes), self.settings(len(table), *sizes)
         loop, rng = loops.play(self.templates, self.steps), np.random.default_rng(rng)
         given = table, *advice, *memory, settings, rng

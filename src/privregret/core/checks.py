@@ -1,8 +1,8 @@
 """Check arguments: an error names the argument, its value and what is allowed.
 
 A *rule* is a function (name, value) -> value that raises a TypeError or ValueError with the
-argument's name in it. Rules are used in the decorator `arguments`, in the `rules` of a dataclass
-(`Checked`), in the check of a notebook's parameters, and by direct calls. Each rule is named after
+argument's name in it. Rules are used in the decorator `validate`, in the `rules` of a dataclass
+(`Validated`), in the check of a notebook's parameters, and by direct calls. Each rule is named after
 the values that it accepts; bounds are given as low, high:
 
 - one number: `positive`, `epsilon`, `probability`, `number_in(low, high, ends)`;
@@ -28,12 +28,12 @@ R = TypeVar("R")
 Rule = Callable[[str, Any], Any]
 
 # Upper limits, checked before any computation.
-LARGEST = 2**62  # rounds of event kernels, which add two of them in 64 bits
-ROUNDS = 10**10  # rounds that are played one by one: minutes per run
-RUNS = 10**8  # runs and other repetitions: a table with 10^8 rows takes gigabytes
-SIZE = 10**6  # arms and points of a grid: entries of an array
-# parameters lie in SMALLEST..1 / SMALLEST: products of some, with 2^62 rounds, are finite
-SMALLEST = 1e-100
+MAX_HORIZON = 2**62  # rounds of event kernels, which add two of them in 64 bits
+MAX_ROUNDS = 10**10  # rounds that are played one by one: minutes per run
+MAX_RUNS = 10**8  # runs and other repetitions: a table with 10^8 rows takes gigabytes
+MAX_SIZE = 10**6  # arms and points of a grid: entries of an array
+# parameters lie in MIN_FRACTION..1 / MIN_FRACTION: products of some, with 2^62 rounds, are finite
+MIN_FRACTION = 1e-100
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 80
@@ -98,7 +98,7 @@ def lock(value: Any) -> Any:
 # Use of rules
 
 
-class Checked:
+class Validated:
     """A frozen dataclass whose fields are checked, and given one form, on creation.
 
     `rules` holds a rule for each field that has one. Arrays are copied, and read-only: what is
@@ -119,7 +119,7 @@ class Checked:
         self.__dict__.update(lock(value) for value in state.items())
 
 
-def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def validate(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function so that its arguments are checked by rules: name -> rule.
 
     If the default of an argument is None, None is allowed. Raises TypeError, at import, if the
@@ -197,9 +197,9 @@ def integer_in(low: int, high: int) -> Rule:
 
 
 probability = number_in(0, 1)
-positive_int = integer_in(1, LARGEST)
-nonnegative_int = integer_in(0, LARGEST)
-positive = number_in(SMALLEST, 1 / SMALLEST)
+positive_int = integer_in(1, MAX_HORIZON)
+nonnegative_int = integer_in(0, MAX_HORIZON)
+positive = number_in(MIN_FRACTION, 1 / MIN_FRACTION)
 _epsilon = number_in(1e-6, 1e6)
 
 
@@ -265,8 +265,8 @@ def means(name: str, value: Any) -> np.ndarray:
     return array
 
 
-def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
-    """Return the rule for increasing rounds, the last in shortest..longest, as int64.
+def checkpoints(shortest: int, longest: int = MAX_HORIZON) -> Rule:
+    """Return the rule for increasing rounds, the last in shortest..max_horizon, as int64.
 
     `shortest` is the number of arms: by then every arm can have been played.
     """
@@ -364,8 +364,8 @@ def list_of(rule: Rule, least: int = 1) -> Rule:
     def check(name, value):
         if not isinstance(value, (list, tuple)):
             raise TypeError(f'{name} must be a list, such as "[0.5, 1]", got {shown(value)}')
-        if not least <= len(value) <= SIZE:
-            raise ValueError(f"{name} must hold {least} to {SIZE} values, got {shown(value)}")
+        if not least <= len(value) <= MAX_SIZE:
+            raise ValueError(f"{name} must hold {least} to {MAX_SIZE} values, got {shown(value)}")
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
         if len(set(values)) < len(values):
             raise ValueError(f"{name} must not repeat a value, got {shown(value)}")

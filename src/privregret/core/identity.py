@@ -16,7 +16,7 @@ COLUMNS = {"algorithm", "instance", "run", "t", "regret", "heavy", "proved_epsil
 COLUMNS |= {"weight", "mean", "sd", "se", "runs", "least", "greatest"}
 
 
-def words(value: object) -> bytes:
+def encode(value: object) -> bytes:
     """Encode a value unambiguously in bytes: a tag, a length, the content; 1 and 1.0 alike.
     ValueError for nan; TypeError for a dataclass that inherits its `id`, functions and the like."""
     if value is None:
@@ -39,13 +39,13 @@ def words(value: object) -> bytes:
         # by value: neither layout nor width counts, and -0.0 is 0.0
         array = np.ascontiguousarray(value, "<f8" if real else "<i8") + 0
         content = hashlib.sha256(array.tobytes()).digest()
-        return _long(b"a", words((real, value.shape)) + content)
+        return _long(b"a", encode((real, value.shape)) + content)
     if isinstance(value, (tuple, list)):
-        return _long(b"l", b"".join(map(words, value)))
+        return _long(b"l", b"".join(map(encode, value)))
     if isinstance(value, dict):
-        return _long(b"d", b"".join(words(key) + words(value[key]) for key in sorted(value)))
+        return _long(b"d", b"".join(encode(key) + encode(value[key]) for key in sorted(value)))
     if is_dataclass(value) and not isinstance(value, type):
-        return words(identity(value))
+        return encode(identity(value))
     allowed = "use numbers, strings, lists or dataclasses"
     raise TypeError(f"{type(value).__name__} has no identity: {allowed}")
 
@@ -65,15 +65,15 @@ def identity(thing: Any) -> tuple[str, dict]:
         # a class that was sent to a worker has copies of MISSING
         if not isinstance(f.default_factory, type(MISSING)):
             default = f.default_factory()
-        if isinstance(default, type(MISSING)) or words(value) != words(default):
+        if isinstance(default, type(MISSING)) or encode(value) != encode(default):
             given[f.metadata.get("id", f.name)] = value
     return own, given
 
 
-def key(*things: object) -> tuple[int, ...]:
+def digest(*things: object) -> tuple[int, ...]:
     """Return four 32-bit words that stand for some values: SHA-256 of their `words`."""
-    digest = hashlib.sha256(words(("privregret streams 1", things))).digest()
-    return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
+    hashed = hashlib.sha256(encode(("privregret streams 1", things))).digest()
+    return tuple(int.from_bytes(hashed[i : i + 4], "little") for i in range(0, 16, 4))
 
 
 def parameters(algorithm: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Learner:
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
-        self._algorithm, self._last = algorithm, horizon or checks.ROUNDS
+        self._algorithm, self._last = algorithm, horizon or checks.MAX_ROUNDS
         self._seen, self._shape, self._advice = seen, (experts, actions), ()
         self._round, self._arm = 0, -1
 
@@ -66,9 +66,9 @@ class Learner:
             if self._round == self._last:
                 raise RuntimeError(f"horizon is {self._last}, and round {self._round} was the last")
             self._advice = self._checked(advice)
-            *arms, own = self._memory
+            *arms, state = self._memory
             self._round += 1
-            given = *arms, own[0], self._settings, self._round, *self._advice, self._rng
+            given = *arms, state[0], self._settings, self._round, *self._advice, self._rng
             arm, actions = self._done(self._steps.choose, *given), self._shape[1]
             if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
                 raise WrongArm(arm, self._round, actions, type(self._algorithm).__name__)
@@ -101,8 +101,8 @@ class Learner:
                 )
         else:
             seen = REWARD(self._seen, seen)
-        *arms, own = self._memory
-        given = *arms, own[0], self._settings, self._round, *self._advice, self._arm, seen
+        *arms, state = self._memory
+        given = *arms, state[0], self._settings, self._round, *self._advice, self._arm, seen
         self._done(self._steps.observe, *given, self._rng)
         self._arm = -1
 

@@ -43,11 +43,11 @@ class Steps(NamedTuple):
     algorithm that takes advice also has one record per expert, which comes first. The steps are
     kernels, or plain Python:
 
-    choose([experts,] arms, own, settings, t, [advice,] rng) -> the arm of the round
+    choose([experts,] arms, state, settings, t, [advice,] rng) -> the arm of the round
 
-    observe([experts,] arms, own, settings, t, [advice,] arm, seen, rng)
+    observe([experts,] arms, state, settings, t, [advice,] arm, seen, rng)
 
-    - arms, experts: arrays of (K,) and (N,) records, changed in place; own: one record
+    - arms, experts: arrays of (K,) and (N,) records, changed in place; state: one record
     - settings: what `Algorithm.settings` returns, a NamedTuple of numbers and arrays
     - t: the round, from 1; arm: from 0
     - advice: (N, K), the distribution of each expert over the arms in this round
@@ -56,7 +56,7 @@ class Steps(NamedTuple):
     """
 
     arm: np.dtype
-    own: np.dtype
+    state: np.dtype
     choose: Callable
     observe: Callable
     expert: np.dtype | None = None
@@ -64,57 +64,57 @@ class Steps(NamedTuple):
     def memory(self, actions: int, experts: int = 0) -> tuple[np.ndarray, ...]:
         """Return the memory before round 1: [experts], arms, and one more record."""
         advised = () if self.expert is None else (np.zeros(experts, self.expert),)
-        return *advised, np.zeros(actions, self.arm), np.zeros(1, self.own)
+        return *advised, np.zeros(actions, self.arm), np.zeros(1, self.state)
 
 
 # Templates. `_copied` fills these in; numba leaves out the branches that they rule out
 # --------------------------------------------------------------------------------------------------
 
-choose = observe = kernel = ARM = OWN = None
+choose = observe = kernel = ARM = STATE = None
 EXPERT = None  # stays None without advice
 ROW = None  # whether the algorithm sees the row of each round, or the entry of its action
 
 
 def _play(table, *given):
     """Play a table: ([advice, experts,] arms, owns, settings, rng)."""
-    arms, owns, settings, rng = given[-4:]
-    actions, own = np.empty(len(table), np.int64), owns[0]
+    arms, states, settings, rng = given[-4:]
+    actions, state = np.empty(len(table), np.int64), states[0]
     for t in range(1, len(table) + 1):
         if EXPERT is None:
-            j = choose(arms, own, settings, t, rng)
+            j = choose(arms, state, settings, t, rng)
         else:
             advice = given[0][min(t, len(given[0])) - 1]
-            j = choose(given[1], arms, own, settings, t, advice, rng)
+            j = choose(given[1], arms, state, settings, t, advice, rng)
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         actions[t - 1] = j
         if EXPERT is not None:
-            observe(given[1], arms, own, settings, t, advice, j, table[t - 1, j], rng)
+            observe(given[1], arms, state, settings, t, advice, j, table[t - 1, j], rng)
         elif ROW:
-            observe(arms, own, settings, t, j, table[t - 1], rng)
+            observe(arms, state, settings, t, j, table[t - 1], rng)
         else:
-            observe(arms, own, settings, t, j, table[t - 1, j], rng)
+            observe(arms, state, settings, t, j, table[t - 1, j], rng)
     return actions
 
 
 def _run_bandit(means, checkpoints, settings, rng):
     """Return pull counts at the checkpoints; rewards are drawn round by round."""
-    arms, owns = np.zeros(len(means), ARM), np.zeros(1, OWN)
-    own = owns[0]
+    arms, states = np.zeros(len(means), ARM), np.zeros(1, STATE)
+    state = states[0]
     counts = np.empty((len(checkpoints), len(means)), np.int64)
     pulls = np.zeros(len(means), np.int64)
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
-        j = choose(arms, own, settings, t, rng)
+        j = choose(arms, state, settings, t, rng)
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
-        observe(arms, own, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
+        observe(arms, state, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
         pulls[j] += 1
         if t == checkpoints[reported]:
             for i in range(len(pulls)):
                 counts[reported, i] = pulls[i]
             reported += 1
-    keep_alive(owns)
+    keep_alive(states)
     return counts
 
 
@@ -122,13 +122,13 @@ def _run_losses(data, checkpoints, settings, rng):
     """Return plays per group at the checkpoints; all losses are drawn round by round."""
     outcomes, probabilities, sizes, bits = data
     group = np.repeat(np.arange(len(sizes)), sizes)
-    arms, owns = np.zeros(len(group), ARM), np.zeros(1, OWN)
-    own, losses = owns[0], np.empty(len(group))
+    arms, states = np.zeros(len(group), ARM), np.zeros(1, STATE)
+    state, losses = states[0], np.empty(len(group))
     counts = np.empty((len(checkpoints), len(sizes)), np.int64)
     plays = np.zeros(len(sizes), np.int64)
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
-        j = choose(arms, own, settings, t, rng)
+        j = choose(arms, state, settings, t, rng)
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         kind, pick = 0, rng.random()
@@ -141,21 +141,21 @@ def _run_losses(data, checkpoints, settings, rng):
                 losses[i] = rng.random() < loss
             else:
                 losses[i] = loss
-        observe(arms, own, settings, t, j, losses, rng)
+        observe(arms, state, settings, t, j, losses, rng)
         plays[group[j]] += 1
         if t == checkpoints[reported]:
             for i in range(len(plays)):
                 counts[reported, i] = plays[i]
             reported += 1
-    keep_alive(owns)
+    keep_alive(states)
     return counts
 
 
 def _run_adversary(tables, checkpoints, settings, rng):
     """Return the losses paid by the checkpoints; Bernoulli losses are drawn."""
     starts, losses, group = tables.loss_starts, tables.losses, tables.group
-    arms, owns = np.zeros(losses.shape[1], ARM), np.zeros(1, OWN)
-    own, paid = owns[0], np.empty(len(checkpoints))
+    arms, states = np.zeros(losses.shape[1], ARM), np.zeros(1, STATE)
+    state, paid = states[0], np.empty(len(checkpoints))
     if EXPERT is not None:
         experts, advice = np.zeros(group.shape[1], EXPERT), np.empty((group.shape[1], len(arms)))
     segment, advised, total, reported = 0, -1, 0.0, 0
@@ -163,7 +163,7 @@ def _run_adversary(tables, checkpoints, settings, rng):
         if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
             segment += 1
         if EXPERT is None:
-            j = choose(arms, own, settings, t, rng)
+            j = choose(arms, state, settings, t, rng)
         else:
             later = advised + 1
             if later < len(tables.advice_starts) and tables.advice_starts[later] == t - 1:
@@ -171,7 +171,7 @@ def _run_adversary(tables, checkpoints, settings, rng):
                 for n in range(len(experts)):
                     for i in range(len(arms)):
                         advice[n, i] = tables.rows[advised, group[advised, n], i]
-            j = choose(experts, arms, own, settings, t, advice, rng)
+            j = choose(experts, arms, state, settings, t, advice, rng)
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         loss = losses[segment, j]
@@ -179,13 +179,13 @@ def _run_adversary(tables, checkpoints, settings, rng):
         if tables.bernoulli:
             loss = 1.0 if rng.random() < loss else 0.0
         if EXPERT is None:
-            observe(arms, own, settings, t, j, loss, rng)
+            observe(arms, state, settings, t, j, loss, rng)
         else:
-            observe(experts, arms, own, settings, t, advice, j, loss, rng)
+            observe(experts, arms, state, settings, t, advice, j, loss, rng)
         if t == checkpoints[reported]:
             paid[reported] = total
             reported += 1
-    keep_alive(owns)
+    keep_alive(states)
     return paid
 
 
@@ -218,26 +218,26 @@ ADVERSARY, EXPERTS = Templates(_run_adversary), Templates(_run_adversary, False)
 
 def play(templates: Templates, steps: Steps) -> Callable:
     """Return the loop over a table: (table, [advice,] *memory, settings, rng) -> (T,) actions."""
-    return made(_play, **slots(steps), ROW=templates.row)
+    return instantiate(_play, **slots(steps), ROW=templates.row)
 
 
 def rounds(templates: Templates, steps: Steps) -> Callable:
     """Return the loop over rounds drawn on the way, in the form of an event kernel."""
-    return made(templates.run, **slots(steps))
+    return instantiate(templates.run, **slots(steps))
 
 
 def slots(steps: Steps) -> dict[str, Any]:
     """Return what the steps fill in."""
-    memory = {"ARM": steps.arm, "OWN": steps.own, "EXPERT": steps.expert}
+    memory = {"ARM": steps.arm, "STATE": steps.state, "EXPERT": steps.expert}
     return {"choose": steps.choose, "observe": steps.observe, **memory}
 
 
-def many(kernel: Callable) -> Callable:
+def repeat(kernel: Callable) -> Callable:
     """Return a loop over runs: (data, checkpoints, settings, runs, rng) -> array."""
-    return made(_many, kernel=kernel)
+    return instantiate(_many, kernel=kernel)
 
 
-def made(template, **slots):
+def instantiate(template, **slots):
     """Return a copy of a template for one algorithm, the same as long as its kernels read the
     same."""
     # shared by all threads; equal dtypes have equal code, equal functions may not
@@ -275,7 +275,7 @@ def _copied(template, slots):
     return compiled(loop, cached) if kernels else loop
 
 
-def side_by_side(
+def run_in_lanes(
     kernel: Callable,
     data: Any,
     checkpoints: np.ndarray,
@@ -296,7 +296,7 @@ def side_by_side(
     return np.concatenate(played)
 
 
-def followed(
+def play_learner(
     start: Callable, templates: Templates, table: np.ndarray, rng: Any, *advice: np.ndarray
 ) -> np.ndarray:
     """Return the actions on a table of an algorithm in plain Python, each one checked.

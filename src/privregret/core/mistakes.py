@@ -27,7 +27,7 @@ ROUNDS = 200  # of a rehearsal
 # lines of numba's messages that name no cause
 FRAMES = "Failed in|During|File|No (impl|match)|>>>|There are|- (Of|Res)|Over|With|raised|Rej|$"
 GENERATORS = random.Random, np.random.RandomState, np.random.Generator
-METHODS = "start", "play", "run", "settings", "events", "lanes"  # that take part in a run
+METHODS = "start", "play", "run", "settings", "fast_run", "lanes"  # that take part in a run
 
 
 class OneLine(Exception):
@@ -56,7 +56,7 @@ def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: An
         steps, of = kind.steps, f"of {kind.__name__}"
         if isinstance(error, WrongArm):
             raise WrongArm(*error.args[:3], kind.__name__) from None
-        kernels = [k.py_func for k in (*(steps or ()), kind.events) if is_jitted(k)]
+        kernels = [k.py_func for k in (*(steps or ()), kind.fast_run) if is_jitted(k)]
         own = any(_of_user(kernel.__code__.co_filename) for kernel in kernels)
         if not own and not isinstance(error, NumbaError):
             raise
@@ -80,8 +80,8 @@ def _rehearsed(kind, settings, actions, experts=0):
         numba.typeof(settings)
         compiled = steps.choose, steps.observe
         for (choose, observe), rounds in (([k.py_func for k in compiled], ROUNDS), (compiled, 1)):
-            *arms, owns = steps.memory(actions, experts)
-            given, rng = (*arms, owns[0], settings), np.random.default_rng(0)
+            *arms, states = steps.memory(actions, experts)
+            given, rng = (*arms, states[0], settings), np.random.default_rng(0)
             for t in range(1, rounds + 1):
                 step = "choose"
                 arm = choose(*given, t, *advice, rng)

@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 QUIET = 10  # seconds without a line
 
 
-def answers() -> bool:
+def has_front_end() -> bool:
     """Return whether a front end that shows widgets is connected to this process."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or os.environ.get("PRIVREGRET_OUTPUT"):
@@ -22,7 +22,7 @@ def answers() -> bool:
 def progress(iterable: Iterable | None, total: int) -> tqdm:
     """Show a progress bar, at once on a terminal, after one second in a front end."""
     terminal = sys.stderr.isatty()
-    delay, shown = 0 if terminal else 1, terminal or answers()
+    delay, shown = 0 if terminal else 1, terminal or has_front_end()
     return tqdm(iterable, total=total, leave=False, delay=delay, disable=not shown)
 
 

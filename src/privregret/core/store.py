@@ -60,7 +60,7 @@ class _Pickler(pickle.Pickler):
         return type(thing), tuple(getattr(thing, f.name) for f in fields(thing))
 
 
-def entry(function: Callable, *known: Any) -> Path | None:
+def path_of(function: Callable, *known: Any) -> Path | None:
     """Return the file of what a function makes of things: its code counts, and that of all classes
     and functions among the things. None if the package is altered, or if one of them is of unknown
     content or states no `version` though it is not the package's. VersionError for a bad one."""
@@ -118,13 +118,13 @@ def keep(made: T, path: Path | None) -> T:
     return made
 
 
-def recall(compute: Callable[[], T], path: Path | None) -> T:
+def get_or_compute(compute: Callable[[], T], path: Path | None) -> T:
     """Return the result of `compute()`, from its entry or into it where that is possible."""
     made = found(path, _lock)
     return keep(compute(), path) if made is _lock else made
 
 
-def kept(function: F) -> F:
+def cached(function: F) -> F:
     """Decorate a pure function so that its results are stored, keyed by its arguments. A generator
     among them counts with its state, and is left in the state that computing would leave."""
     signature = inspect.signature(function)
@@ -138,7 +138,7 @@ def kept(function: F) -> F:
         def compute():
             return function(*args, **kwargs), [rng.bit_generator.state for rng in drawn]
 
-        result, states = recall(compute, entry(stored, given.arguments))
+        result, states = get_or_compute(compute, path_of(stored, given.arguments))
         for rng, state in zip(drawn, states, strict=True):
             rng.bit_generator.state = state
         return result
@@ -147,7 +147,7 @@ def kept(function: F) -> F:
 
 
 @contextmanager
-def without() -> Iterator[None]:
+def disabled() -> Iterator[None]:
     """Switch the store off within a context, in all threads of this process."""
     global _off
     with _lock:

@@ -17,7 +17,7 @@ from privregret.core import identity
 
 def key(algorithm: Any, problem: Any) -> tuple[int, ...]:
     """Return four 32-bit words that identify the streams of an algorithm on a problem."""
-    return identity.key(algorithm, problem.law)
+    return identity.digest(algorithm, problem.distribution)
 
 
 def generator(key: tuple[int, ...], seed: int, block: int) -> np.random.Generator:

@@ -11,13 +11,13 @@ tidy frame into a tidy frame with one row per group; `rows` and `row` read its r
 from privregret.estimates.groups import (
     bands,
     fractions,
-    growths,
+    log_growths,
     means,
     quantile_limits,
     quantiles,
     ratios,
     slopes,
-    survivals,
+    survival_curves,
 )
 from privregret.estimates.many import (
     columns,
@@ -38,9 +38,17 @@ from privregret.estimates.number import (
     real,
     rounded,
 )
-from privregret.estimates.sample import controlled, fraction, mean, median, quantile, slope
+from privregret.estimates.sample import fraction, mean, mean_with_controls, median, quantile, slope
 
-__all__ = ["LEVEL", "ROUNDING", "STANDARD_ERRORS", "Estimate", "bands", "columns", "controlled"]
-__all__ += ["exactly", "fraction", "fractions", "growths", "largest", "largest_step", "logs"]
+__all__ = [
+    "LEVEL",
+    "ROUNDING",
+    "STANDARD_ERRORS",
+    "Estimate",
+    "bands",
+    "columns",
+    "mean_with_controls",
+]
+__all__ += ["exactly", "fraction", "fractions", "largest", "largest_step", "log_growths", "logs"]
 __all__ += ["mean", "means", "median", "quantile", "quantile_limits", "quantiles", "ratios", "real"]
-__all__ += ["rounded", "row", "rows", "slope", "slopes", "smallest", "spread", "survivals"]
+__all__ += ["rounded", "row", "rows", "slope", "slopes", "smallest", "spread", "survival_curves"]

@@ -112,7 +112,7 @@ def _each(groups, by, columns, estimate):
     return found.infer_objects().reset_index(drop=not by)
 
 
-@checks.arguments(**_RULES, weights=checks.text)
+@checks.validate(**_RULES, weights=checks.text)
 def means(
     frame: pd.DataFrame, by: Columns, value: str = "regret", weights: str | None = None
 ) -> pd.DataFrame:
@@ -186,7 +186,7 @@ def _weighted_mean(x, weight):
     return {"mean": value, "se": float(se), "top": top, "runs": len(x), "heavy": bool(heavy)}
 
 
-@checks.arguments(**_RULES, levels=_levels, weights=checks.text)
+@checks.validate(**_RULES, levels=_levels, weights=checks.text)
 def quantiles(
     frame: pd.DataFrame,
     by: Columns,
@@ -236,7 +236,7 @@ def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFra
     return means(frame, by, value).assign(q10=ends.q10, q90=ends.q90)
 
 
-@checks.arguments(**_RULES, level=_open, confidence=_open)
+@checks.validate(**_RULES, level=_open, confidence=_open)
 def quantile_limits(
     frame: pd.DataFrame,
     by: Columns,
@@ -261,7 +261,7 @@ def quantile_limits(
     return _each(groups, by, [value], one)
 
 
-@checks.arguments(frame=checks.dataframe, by=_columns, condition=checks.text, weights=checks.text)
+@checks.validate(frame=checks.dataframe, by=_columns, condition=checks.text, weights=checks.text)
 def fractions(
     frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
 ) -> pd.DataFrame:
@@ -301,8 +301,8 @@ def _weighted_fraction(met, weight):
     return value, min(se, max(value, 1 - value) / STANDARD_ERRORS)
 
 
-@checks.arguments(**_RULES, weights=checks.text, points=checks.integer_in(2, checks.SIZE))
-def survivals(
+@checks.validate(**_RULES, weights=checks.text, points=checks.integer_in(2, checks.MAX_SIZE))
+def survival_curves(
     frame: pd.DataFrame,
     by: Columns,
     value: str = "regret",
@@ -332,8 +332,8 @@ def survivals(
     return pd.concat(parts, ignore_index=True)[[*by, "at_least", "probability"]]
 
 
-@checks.arguments(**_RULES)
-def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
+@checks.validate(**_RULES)
+def log_growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
     """Return each run's growth per unit of ln t, over the checkpoints of a frame that
     `simulate.regret_curves` or `rare.regrets` returns.
 
@@ -357,7 +357,7 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     return grown.reset_index()[[*by, "run", "growth", *kept]]
 
 
-@checks.arguments(**_RULES, over=_over)
+@checks.validate(**_RULES, over=_over)
 def ratios(
     frame: pd.DataFrame, over: str | dict, by: Columns = (), value: str | None = None
 ) -> pd.DataFrame:
@@ -394,7 +394,7 @@ def ratios(
     return frame[kept].assign(**columns(found, "ratio"))
 
 
-@checks.arguments(**_RULES, x=checks.text, log=checks.boolean)
+@checks.validate(**_RULES, x=checks.text, log=checks.boolean)
 def slopes(
     frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
 ) -> pd.DataFrame:

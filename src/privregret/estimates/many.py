@@ -33,7 +33,7 @@ def _averaged(frame):
         )
 
 
-@checks.arguments(frame=checks.dataframe, value=checks.text)
+@checks.validate(frame=checks.dataframe, value=checks.text)
 def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
     """Return the rows of a frame as estimates.
 
@@ -70,7 +70,7 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
     return [Estimate(*row) for row in zip(*found.values(), strict=True)]
 
 
-@checks.arguments(frame=checks.dataframe, value=checks.text)
+@checks.validate(frame=checks.dataframe, value=checks.text)
 def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
     """Return the only row, as of `rows`, in which the named columns have these values."""
     _averaged(frame)
@@ -120,7 +120,7 @@ def _positive(items, value):
     return estimates
 
 
-@checks.arguments(over=checks.text, value=checks.text)
+@checks.validate(over=checks.text, value=checks.text)
 def largest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
     """Return the largest of several numbers, perhaps each divided by a bound.
 
@@ -140,26 +140,26 @@ def largest(items: Numbers, over: str | None = None, value: str | None = None) -
     return Estimate(value, max(high - value, value - low) / STANDARD_ERRORS, bound)
 
 
-@checks.arguments(over=checks.text, value=checks.text)
+@checks.validate(over=checks.text, value=checks.text)
 def smallest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
     """Return the smallest of several numbers, as `largest` returns the largest."""
     return -largest([-e for e in _all(items, over, value)])
 
 
-@checks.arguments(value=checks.text)
+@checks.validate(value=checks.text)
 def spread(items: Numbers, value: str | None = None) -> Estimate:
     """Return largest / smallest of positive numbers, with a simultaneous interval."""
     estimates = _positive(items, value)
     return largest(estimates) / smallest(estimates)
 
 
-@checks.arguments(value=checks.text)
+@checks.validate(value=checks.text)
 def largest_step(items: Numbers, value: str | None = None) -> Estimate:
     """Return the largest ratio of a positive number to its predecessor; at most 1 if they fall."""
     return largest([b / a for a, b in pairwise(_positive(items, value))])
 
 
-@checks.arguments(value=checks.text)
+@checks.validate(value=checks.text)
 def logs(items: Numbers, value: str | None = None) -> list[Estimate]:
     """Return the natural logarithms of positive numbers, for slopes of powers."""
     return [e.log() for e in _all(items, None, value)]

@@ -44,7 +44,7 @@ def _error(name, value):
 
 
 @dataclass(frozen=True)
-class Estimate(checks.Checked):
+class Estimate(checks.Validated):
     """A number, its standard error (infinite if not known, as for a single draw) and a bound on its
     numerical error, both at least 0.
 
@@ -130,7 +130,7 @@ def exactly(value: Estimate | float) -> Estimate:
     return value if isinstance(value, Estimate) else Estimate(value)
 
 
-@checks.arguments(value=real, error=_error)
+@checks.validate(value=real, error=_error)
 def rounded(value: float, error: float = 0.0) -> str:
     """Format a value with the digits that its error supports, or four if exact."""
     if error <= ROUNDING * abs(value) or not math.isfinite(error):

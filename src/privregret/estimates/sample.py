@@ -65,7 +65,7 @@ def _sample(name, value, shape=1):
     return checks.array_in(-LARGEST, LARGEST, shape=shape)(name, value)
 
 
-@checks.arguments(sample=_sample, heavy=checks.boolean)
+@checks.validate(sample=_sample, heavy=checks.boolean)
 def mean(sample: ArrayLike, heavy: bool | None = None) -> Estimate:
     """Estimate the mean of independent draws.
 
@@ -88,12 +88,14 @@ def mean(sample: ArrayLike, heavy: bool | None = None) -> Estimate:
     return Estimate(float(found["mean"]), float(found["se"]))
 
 
-@checks.arguments(
+@checks.validate(
     sample=_sample,
     controls=lambda name, value: _sample(name, value, shape=2),
     heavy=checks.boolean,
 )
-def controlled(sample: ArrayLike, controls: ArrayLike, heavy: bool | None = None) -> Estimate:
+def mean_with_controls(
+    sample: ArrayLike, controls: ArrayLike, heavy: bool | None = None
+) -> Estimate:
     """Estimate the mean of independent draws with control variates.
 
     The estimate is the value of a linear fit by least squares at controls 0. Its error is robust to
@@ -173,7 +175,7 @@ def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[fl
     return value, ordered[low - 1] if low else -math.inf, ordered[high] if high < n else math.inf
 
 
-@checks.arguments(sample=_sample, level=checks.number_in(0, 1, "()"))
+@checks.validate(sample=_sample, level=checks.number_in(0, 1, "()"))
 def quantile(sample: ArrayLike, level: float) -> Estimate:
     """Estimate a quantile of independent draws from any distribution.
 

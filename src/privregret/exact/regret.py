@@ -64,8 +64,8 @@ def _horizons(name, value):
     return checks.checkpoints(1, 2**60)(name, value if np.iterable(value) else [value])
 
 
-@checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
-@store.kept
+@checks.validate(algorithms=_algorithms, problems=_problems, horizons=_horizons)
+@store.cached
 def regret_curves(
     algorithms: FullInformationAlgorithm | Sequence[FullInformationAlgorithm],
     problems: StochasticLosses | Sequence[StochasticLosses],
@@ -116,8 +116,8 @@ def expected_gap(
     return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
-@checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
-@store.kept
+@checks.validate(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
+@store.cached
 def expected_regret(
     algorithm: FullInformationAlgorithm,
     instance: StochasticLosses,

@@ -56,7 +56,7 @@ class Selection(NamedTuple):
     error: float
 
 
-@checks.arguments(
+@checks.validate(
     instance=checks.instance_of(StochasticLosses), rounds=checks.integer_in(0, 2**60), noise=NOISE
 )
 def selection_probabilities(

@@ -29,7 +29,7 @@ gauss_legendre = cache(np.polynomial.legendre.leggauss)
 LEGENDRE = tuple(np.stack(gauss_legendre(points)) for points in (4, 6, 10, 16))
 
 
-@checks.arguments(sums=SUMS, log_counts=checks.array_in(0, 1e6, shape=1), noise=NOISE, scale=SCALES)
+@checks.validate(sums=SUMS, log_counts=checks.array_in(0, 1e6, shape=1), noise=NOISE, scale=SCALES)
 def selection_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
@@ -129,7 +129,7 @@ def _integrated(deficits, log_counts, laplace, nodes, weights):
     return np.minimum(result, 1.0)
 
 
-@checks.arguments(sums=SUMS, noise=checks.one_of("laplace", "exponential", "gumbel"), scale=SCALES)
+@checks.validate(sums=SUMS, noise=checks.one_of("laplace", "exponential", "gumbel"), scale=SCALES)
 def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     """Return E max_j (noise_j - sum_j), the expected score of the winner of report noisy max.
 

@@ -16,7 +16,7 @@ class FullInformationAlgorithm(Algorithm):
     do the same. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
     """
 
-    plays = StochasticLosses
+    problem_type = StochasticLosses
     templates = loops.LOSSES
 
     def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
@@ -40,9 +40,9 @@ class FullInformationAlgorithm(Algorithm):
         >>> FollowTheLeader().play([[1, 0], [0, 0], [0, 1], [0, 1]], rng=2)
         array([0, 1, 1, 0])
         """
-        return self.literal(checks.table("losses", losses, short=True), rng)
+        return self.play_checked(checks.table("losses", losses, short=True), rng)
 
-    @checks.arguments(actions=checks.integer_in(2, checks.SIZE), horizon=checks.positive_int)
+    @checks.validate(actions=checks.integer_in(2, checks.MAX_SIZE), horizon=checks.positive_int)
     def start(
         self, actions: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:

@@ -185,8 +185,8 @@ class EpochAlgorithm(FullInformationAlgorithm):
     growth: float = 2.0
     random_phase: bool = False
     steps = Steps(ACTION, EPOCH, _choose, _observe)
-    events = _play_counts
-    block, longest = 64, checks.LARGEST
+    fast_run = _play_counts
+    runs_per_stream, max_horizon = 64, checks.MAX_HORIZON
 
     @abstractmethod
     def noise_scale(self, actions: float) -> float:

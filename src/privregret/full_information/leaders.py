@@ -16,7 +16,7 @@ ACTION = np.dtype([("total", float), ("weight", float)])
 
 
 @jit
-def _choose(actions, own, settings, t, rng):
+def _choose(actions, state, settings, t, rng):
     """Draw from the softmax of the losses so far, or among the leaders."""
     lowest = math.inf
     for i in range(len(actions)):
@@ -38,7 +38,7 @@ def _choose(actions, own, settings, t, rng):
 
 
 @jit
-def _observe(actions, own, settings, t, j, losses, rng):
+def _observe(actions, state, settings, t, j, losses, rng):
     """Add the losses."""
     for i in range(len(actions)):
         actions[i]["total"] += losses[i]

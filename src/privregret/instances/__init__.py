@@ -8,8 +8,8 @@ from privregret.instances.adversaries import (
     exp3_leakage_pair,
     fixed_experts,
     gap_adversary,
+    improving_arm,
     lemma_11_pair,
-    riser,
     stochastically_constrained,
     switching,
     tracking_experts,
@@ -47,4 +47,4 @@ __all__ += ["TWO_ACTION_GAIN", "TWO_ACTION_PRINTED", "Adversary", "Advice", "Ber
 __all__ += ["ExpertProblem", "Problem", "StochasticLosses", "bernoulli_losses", "cyclic"]
 __all__ += ["dependent", "deterministic_losses", "doubling", "drifting", "equal_gaps"]
 __all__ += ["exp3_leakage_pair", "fixed_experts", "gap_adversary", "lemma_11_pair", "packing"]
-__all__ += ["riser", "stochastically_constrained", "switching", "tracking_experts"]
+__all__ += ["improving_arm", "stochastically_constrained", "switching", "tracking_experts"]

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from privregret.core import checks
 from privregret.instances.problem import Problem, actions_of
 
-SEVERAL = checks.integer_in(2, checks.SIZE)
+SEVERAL = checks.integer_in(2, checks.MAX_SIZE)
 
 
-class Tables(NamedTuple):
+class KernelData(NamedTuple):
     """What kernels take: S segments of losses, A of advice; without advice, an expert per arm."""
 
     loss_starts: np.ndarray  # (S,) first rounds
@@ -83,7 +83,7 @@ class _Oblivious(Problem):
 
     def _paid(self, actions, means, checkpoints):
         """Return (H,) cumulative (mean) losses of the actions of each round."""
-        actions = actions_of(actions, len(means), self.sizes[0])
+        actions = actions_of(actions, len(means), self.memory_sizes[0])
         return means[np.arange(len(means)), actions].cumsum()[checkpoints - 1]
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
@@ -157,10 +157,10 @@ class Adversary(_Oblivious):
         return self.losses.shape[1]
 
     @property
-    def law(self) -> tuple:
+    def distribution(self) -> tuple:
         return "adversary", self.starts, self.losses, self.bernoulli
 
-    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
+    def play_counts(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         horizon = int(checkpoints[-1])
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
 
@@ -188,18 +188,18 @@ class Adversary(_Oblivious):
         return before[s] + (np.asarray(rounds) - self.starts[s])[:, None] * self.losses[s]
 
     @cached_property
-    def data(self) -> Tables:
+    def kernel_data(self) -> KernelData:
         return self.advised(Advice.of_arms(np.arange(self.arms), self.arms))
 
-    def advised(self, advice: "Advice") -> Tables:
+    def advised(self, advice: "Advice") -> KernelData:
         """Return what kernels take of these losses and that advice."""
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
         losses = self.starts, self.losses, self.bernoulli
-        return checks.lock(Tables(*losses, advice.starts, advice.rows, point, advice.group))
+        return checks.lock(KernelData(*losses, advice.starts, advice.rows, point, advice.group))
 
 
 @dataclass(frozen=True, eq=False)
-class Advice(checks.Checked):
+class Advice(checks.Validated):
     """Advice of N experts: distributions over K arms, constant on segments.
 
     Experts who recommend the same distribution in a segment share a row: a thousand experts who
@@ -298,15 +298,15 @@ class ExpertProblem(_Oblivious):
         return self.adversary.arms
 
     @property
-    def law(self) -> tuple:
+    def distribution(self) -> tuple:
         advice = self.advice
-        return "experts", self.adversary.law, advice.starts, advice.rows, advice.group
+        return "experts", self.adversary.distribution, advice.starts, advice.rows, advice.group
 
     @property
-    def sizes(self) -> tuple[int, int]:
+    def memory_sizes(self) -> tuple[int, int]:
         return self.adversary.arms, self.advice.experts
 
-    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
+    def play_counts(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         # `play` also takes the advice
         horizon = int(checkpoints[-1])
         actions = play(self.table(horizon, rng), self.advice, rng)
@@ -330,11 +330,11 @@ class ExpertProblem(_Oblivious):
         return result
 
     @cached_property
-    def data(self) -> Tables:
+    def kernel_data(self) -> KernelData:
         return self.adversary.advised(self.advice)
 
 
-@checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1))
+@checks.validate(arms=SEVERAL, gap=checks.number_in(0, 1))
 def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
     """Return K = `arms` >= 2 losses, 1/2 - gap/2 for one arm and 1/2 + gap/2 for the others.
 
@@ -345,8 +345,8 @@ def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
     return Adversary(f"{'Bernoulli ' if bernoulli else ''}gap {gap:g}", [0], losses, bernoulli)
 
 
-@checks.arguments(arms=SEVERAL, drop=checks.nonnegative_int)
-def riser(arms: int, drop: int) -> Adversary:
+@checks.validate(arms=SEVERAL, drop=checks.nonnegative_int)
+def improving_arm(arms: int, drop: int) -> Adversary:
     """Return an adversary whose arm 2 loses 1 until round `drop`, then 0; arm 1 1/2, others 1."""
     losses = np.ones((2, arms))
     losses[:, 0] = 0.5
@@ -355,16 +355,16 @@ def riser(arms: int, drop: int) -> Adversary:
     return Adversary(name, [0, drop], losses) if drop > 0 else Adversary(name, [0], losses[1:])
 
 
-@checks.arguments(drop=checks.nonnegative_int)
+@checks.validate(drop=checks.nonnegative_int)
 def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
     """Return the pair of adversaries of asi2025, Section 5.2.
 
     Arm 1 loses 1/2 and arm 2 loses 1; in the second adversary arm 2 loses 0 after round `drop`.
     """
-    return Adversary("no drop", [0], [[0.5, 1.0]]), riser(2, drop)
+    return Adversary("no drop", [0], [[0.5, 1.0]]), improving_arm(2, drop)
 
 
-@checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1), horizon=checks.positive_int)
+@checks.validate(arms=SEVERAL, gap=checks.number_in(0, 1), horizon=checks.positive_int)
 def stochastically_constrained(arms: int, gap: float, horizon: int) -> Adversary:
     """Return phases of lengths 1.6^m with a base level of 0 or 1 - gap in turn.
 
@@ -380,13 +380,13 @@ def stochastically_constrained(arms: int, gap: float, horizon: int) -> Adversary
     return Adversary(f"stochastically constrained, gap {gap:g}", starts, losses)
 
 
-@checks.arguments(arms=SEVERAL, horizon=checks.positive_int)
+@checks.validate(arms=SEVERAL, horizon=checks.positive_int)
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
     """Return 1 to `horizon` (at most 10^6) equal segments: the arms take turns to be best.
 
     The best arm loses 0, the others 1. Regret may be very negative.
     """
-    segments = checks.integer_in(1, min(horizon, checks.SIZE))("segments", segments)
+    segments = checks.integer_in(1, min(horizon, checks.MAX_SIZE))("segments", segments)
     # in Python integers, which do not overflow
     starts = [s * horizon // segments for s in range(segments)]
     losses = np.ones((segments, arms))
@@ -394,7 +394,7 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
     return Adversary(f"{segments} switches", starts, losses)
 
 
-@checks.arguments(arms=SEVERAL, horizon=checks.positive_int)
+@checks.validate(arms=SEVERAL, horizon=checks.positive_int)
 def drifting(arms: int, horizon: int) -> Adversary:
     """Return slow waves out of phase, four periods in all, in at most 4096 steps.
 
@@ -416,13 +416,13 @@ def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
     return changed, Adversary("first losses (1, 1)", [0], [[1, 1]])
 
 
-@checks.arguments(experts=SEVERAL, arms=SEVERAL)
+@checks.validate(experts=SEVERAL, arms=SEVERAL)
 def fixed_experts(experts: int, arms: int) -> Advice:
     """Return advice in which expert j always names arm j mod K: the plain bandit."""
     return Advice.of_arms(np.arange(experts) % arms, arms, name=f"{experts} fixed experts")
 
 
-@checks.arguments(
+@checks.validate(
     adversary=checks.instance_of(Adversary),
     experts=SEVERAL,
     horizon=checks.positive_int,

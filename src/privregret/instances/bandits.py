@@ -42,14 +42,14 @@ class BernoulliBandit(Problem):
         return len(self.means)
 
     # every arm is pulled once
-    shortest = arms
+    min_horizon = arms
 
     @property
-    def law(self) -> tuple:
+    def distribution(self) -> tuple:
         return "bernoulli bandit", self.means
 
     @property
-    def data(self) -> np.ndarray:
+    def kernel_data(self) -> np.ndarray:
         return np.array(self.means)
 
     @property
@@ -64,7 +64,7 @@ class BernoulliBandit(Problem):
         return (rng.random((horizon, self.arms)) < self.means).astype(float)
 
 
-@checks.arguments(arms=checks.integer_in(2, checks.SIZE), gap=checks.number_in(0, 0.75))
+@checks.validate(arms=checks.integer_in(2, checks.MAX_SIZE), gap=checks.number_in(0, 0.75))
 def equal_gaps(arms: int, gap: float) -> BernoulliBandit:
     """Return K = `arms` >= 2 arms, one of mean 0.75 and the others lower by `gap`, in [0, 0.75]."""
     return BernoulliBandit(f"{arms} arms, gap {gap:g}", (0.75, *[0.75 - gap] * (arms - 1)))

@@ -93,11 +93,11 @@ class StochasticLosses(Problem):
             raise ValueError(f"probabilities must sum to 1, got {sum(self.probabilities)}")
 
     @property
-    def law(self) -> tuple:
+    def distribution(self) -> tuple:
         return "stochastic losses", self.outcomes, self.log_counts, self.probabilities, self.bits
 
     @property
-    def sizes(self) -> tuple[int]:
+    def memory_sizes(self) -> tuple[int]:
         return (int(self.counts.sum()),)
 
     @property
@@ -106,7 +106,7 @@ class StochasticLosses(Problem):
         return len(self.log_counts)
 
     @cached_property
-    def data(self) -> Losses:
+    def kernel_data(self) -> Losses:
         outcomes, probabilities = np.array(self.outcomes), np.array(self.probabilities)
         return checks.lock(Losses(outcomes, probabilities, self.counts, self.bits))
 
@@ -141,8 +141,8 @@ class StochasticLosses(Problem):
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
 
-    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
-        plays = super().counted(play, checkpoints, rng)
+    def play_counts(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
+        plays = super().play_counts(play, checkpoints, rng)
         return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)
 
 
@@ -188,7 +188,7 @@ def deterministic_losses(
     return replace(bernoulli_losses(means, counts, log_counts, name, source), bits=False)
 
 
-@checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 0.5))
+@checks.validate(actions=checks.integer_in(2, checks.MAX_HORIZON), gap=checks.number_in(0, 0.5))
 def packing(actions: int, gap: float) -> StochasticLosses:
     """Return the instance of hu2021's Theorem 10: one action is better by `gap`, in [0, 1/2].
 
@@ -199,7 +199,7 @@ def packing(actions: int, gap: float) -> StochasticLosses:
     return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source=source)
 
 
-@checks.arguments(
+@checks.validate(
     brackets=checks.integer_in(1, 1000),
     per_bracket=checks.positive_int,
     largest=checks.number_in(0, 0.95, "(]"),
@@ -244,7 +244,7 @@ def doubling(
     return make(means, log_counts=log_counts, name=name, source="hu2021, after Theorem 7")
 
 
-@checks.arguments(gap=checks.number_in(0, 1), bernoulli=checks.boolean)
+@checks.validate(gap=checks.number_in(0, 1), bernoulli=checks.boolean)
 def cyclic(
     actions: int | None, gap: float, bernoulli: bool = False, log_actions: float | None = None
 ) -> StochasticLosses:
@@ -255,7 +255,7 @@ def cyclic(
     are at least 6 actions; `log_actions`, in place of `actions`, is the logarithm of their number.
     """
     if log_actions is None:
-        rest = math.log(checks.integer_in(6, checks.LARGEST)("actions", actions) - 3)
+        rest = math.log(checks.integer_in(6, checks.MAX_HORIZON)("actions", actions) - 3)
     else:
         checks.number_in(math.log(6), math.inf)("log_actions", log_actions)
         rest = log_actions + math.log1p(-3 * math.exp(-log_actions))
@@ -265,10 +265,10 @@ def cyclic(
     return make((0.0, gap, 1.0), log_counts=counts, name=name, source="wu2026, Theorem 3")
 
 
-@checks.arguments(
+@checks.validate(
     kind=checks.one_of("antithetic", "comonotone", "copies"),
     gap=checks.number_in(0, 1),
-    actions=checks.integer_in(2, checks.LARGEST),
+    actions=checks.integer_in(2, checks.MAX_HORIZON),
 )
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     """Return losses that depend on each other within a round, as in cesari2026.

@@ -11,7 +11,7 @@ from privregret.core import checks
 from privregret.core.jit import jit
 
 
-class Problem(checks.Checked, ABC):
+class Problem(checks.Validated, ABC):
     """A problem: its parameters, a frozen dataclass.
 
     `play` uses `table` and `counted`, `run` uses `data`, and both use the rest. A problem of one's
@@ -29,11 +29,11 @@ class Problem(checks.Checked, ABC):
 
     @property
     @abstractmethod
-    def law(self) -> tuple:
+    def distribution(self) -> tuple:
         """Return what determines the distribution of the data, and random streams: no name."""
 
     @property
-    def sizes(self) -> tuple[int, ...]:
+    def memory_sizes(self) -> tuple[int, ...]:
         """Return the sizes of an algorithm's memory: (actions,), or with advice (arms, experts)."""
         return (self.arms,)
 
@@ -41,10 +41,12 @@ class Problem(checks.Checked, ABC):
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
         """Return a (horizon, actions) table of rewards or losses; `rng`: seed or generator."""
 
-    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
+    def play_counts(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         """Return what `Algorithm.run` does, (H, arms) counts by the checkpoints, from what
         `play(table, rng)` does on a table that is drawn from `rng`."""
-        return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes)
+        return counts_of(
+            play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.memory_sizes
+        )
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return (..., H) pseudo-regret of (..., H, arms) counts in rounds 1..rounds[h]."""

@@ -206,9 +206,9 @@ def epsilon_ticks(ax, values, apart: float = 0.07):
 
 
 def survival_axes(ax, curves):
-    """Probability of a regret of at least x, axes logarithmic, as `estimates.survivals` makes
+    """Probability of a regret of at least x, axes logarithmic, as `estimates.survival_curves` makes
     it; columns mean and bound, a lower bound, are an open marker and a vertical line."""
-    _needs(curves, "algorithm", "at_least", "probability", maker="estimates.survivals")
+    _needs(curves, "algorithm", "at_least", "probability", maker="estimates.survival_curves")
     _needs(curves, "mean", "bound")
     for label, curve in curves.groupby("algorithm", sort=False):
         look = style.look(label)

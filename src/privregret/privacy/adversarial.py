@@ -9,13 +9,13 @@ from scipy.signal import fftconvolve
 from privregret.core import checks, store
 
 
-@checks.arguments(
+@checks.validate(
     epsilon=checks.number_in(0, 1e6),
     shift=checks.number_in(1e-6, 700),
     count=checks.integer_in(1, 10**6),
     grid=checks.integer_in(1, 10**5),
 )
-@store.kept
+@store.cached
 def composed_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
     """Return an upper bound on delta(epsilon) for `count` numbers with Laplace noise.
 
@@ -42,13 +42,13 @@ def composed_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -
     return float(np.sum(law[above] * -np.expm1(epsilon - total[above])))
 
 
-@checks.arguments(
+@checks.validate(
     epsilon=checks.number_in(1e-6, 100),
     delta=checks.number_in(1e-300, 1, "[)"),
     count=checks.integer_in(1, 10**6),
     grid=checks.integer_in(1, 10**5),
 )
-@store.kept
+@store.cached
 def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) -> float:
     """Return the smallest c for which `count` numbers are (epsilon, delta)-private.
 

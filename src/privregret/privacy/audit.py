@@ -46,12 +46,12 @@ class Found(NamedTuple):
         return f"{found}, by actions {actions} in rounds {rounds} and {self.sequences - 1} more"
 
 
-@checks.arguments(
-    runs=checks.integer_in(4, checks.RUNS),
+@checks.validate(
+    runs=checks.integer_in(4, checks.MAX_RUNS),
     seed=checks.nonnegative_int,
     failure=checks.number_in(0, 1, "()"),
 )
-@store.kept
+@store.cached
 def searched_loss(
     play: Callable[[np.ndarray, np.random.Generator], np.ndarray],
     tables: Sequence[np.ndarray],

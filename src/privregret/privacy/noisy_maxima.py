@@ -30,8 +30,8 @@ class SelectionLoss(NamedTuple):
     after: tuple[int, int]
 
 
-@checks.arguments(
-    actions=checks.integer_in(2, checks.LARGEST),
+@checks.validate(
+    actions=checks.integer_in(2, checks.MAX_HORIZON),
     rounds=checks.positive_int,
     noise=checks.one_of("laplace", "exponential", "gumbel"),
     scale=checks.positive,
@@ -84,7 +84,7 @@ def _log_excess(u, actions, noise):
     return log(above + between + 0.5**actions * exp(-(actions - 2) * u) / actions)
 
 
-@checks.arguments(rounds=checks.positive_int, eta=checks.number_in(1e-15, 30))
+@checks.validate(rounds=checks.positive_int, eta=checks.number_in(1e-15, 30))
 def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) -> np.ndarray:
     """Return the (rounds,) largest changes of a choice's log-probability, per position.
 
@@ -107,7 +107,7 @@ def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) 
     return np.array([np.ptp(law, axis=s).max() for s in range(rounds)])
 
 
-@checks.arguments(blocks=checks.integer_in(1, 8), eta=checks.number_in(1e-15, 30))
+@checks.validate(blocks=checks.integer_in(1, 8), eta=checks.number_in(1e-15, 30))
 def sequence_loss(
     blocks: int, eta: float, counts: tuple[int, ...] = (1, 1), forget: bool = True
 ) -> float:

@@ -62,7 +62,7 @@ def at_worst(
     return {"instance": name, "mean": largest.value, "se": largest.se}
 
 
-@store.kept
+@store.cached
 def regret_by_noise(
     algorithm: BatchedPrivate, problem: instances.Adversary, horizon: int, runs: int, seed: int
 ) -> Estimate:
@@ -72,7 +72,7 @@ def regret_by_noise(
     best at first and over the others. The runs, at least 60, are those of
     `simulate.regret_curves`.
     """
-    key, size = streams.key(algorithm, problem), algorithm.block
+    key, size = streams.key(algorithm, problem), algorithm.runs_per_stream
     found = [
         algorithm.run_with_noise(
             problem, horizon, streams.generator(key, seed, block=i), min(size, runs - i * size)
@@ -82,7 +82,9 @@ def regret_by_noise(
     losses, noise = map(np.concatenate, zip(*found, strict=True))
     best = noise[:, problem.losses[0].argmin()]
     controls = np.concatenate([best, noise.sum(axis=1) - best], axis=1)
-    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls, heavy=False)
+    return estimates.mean_with_controls(
+        problem.regret(losses, [horizon])[:, 0], controls, heavy=False
+    )
 
 
 # Privacy
@@ -137,7 +139,7 @@ def htinf_choices(
     return chosen
 
 
-@store.kept
+@store.cached
 def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
     """Return (runs,) regrets of HTINF on (batches, K) average losses with Lap(scale) noise."""
     batches, arms = averages.shape
@@ -145,7 +147,7 @@ def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> 
     return averages[np.arange(batches)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
 
 
-@store.kept
+@store.cached
 def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
     """Return (runs,) regrets of HTINF in batches against an adaptive adversary.
 
@@ -190,7 +192,7 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     return {"changed": changed, "middle": supremum, "plain_scaled": plain * np.exp(2 * epsilon)}
 
 
-@store.kept
+@store.cached
 def lemma_11_certificate(
     algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
 ) -> dict:

@@ -9,7 +9,7 @@ from privregret.bounds.asi2025 import lemma_11, window_length
 from privregret.core import store
 
 
-@store.kept
+@store.cached
 def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) -> dict | None:
     """Find the best bound of Lemma 11 whose two conditions samples certify.
 

@@ -18,7 +18,7 @@ from privregret.core.jit import jit
 from privregret.instances import Adversary
 
 Base = EXP3 | FTPL | HTINF
-choose = observe = ARM = OWN = None  # slots of a template
+choose = observe = ARM = STATE = None  # slots of a template
 
 
 def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float) -> np.ndarray:
@@ -67,7 +67,7 @@ def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarr
     return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
 
 
-@store.kept
+@store.cached
 def batched_probabilities(
     base: Base, averages: ArrayLike, scale: float, nodes: int = 200
 ) -> np.ndarray:
@@ -91,7 +91,7 @@ def batched_probabilities(
     """
     averages = np.asarray(averages, float)
     if not isinstance(base, FTPL):
-        walk = loops.made(_walk, **loops.slots(base.steps))
+        walk = loops.instantiate(_walk, **loops.slots(base.steps))
         skips = THETA * base.sigma if isinstance(base, HTINF) else math.inf
         rng = np.random.default_rng(0)
         return walk(base.settings(None, 2), averages, scale, nodes, skips, rng)
@@ -101,7 +101,7 @@ def batched_probabilities(
     return _ftpl_probabilities(base, averages, np.array(quantiles))
 
 
-@store.kept
+@store.cached
 def many_looks(
     base: Base, rounds: int, zeros: Iterable[int], epsilon: float, nodes: int = 200
 ) -> float:
@@ -151,9 +151,13 @@ def _walk(settings, averages, scale, nodes, skips, rng):
     last = len(averages) - 1
     result = np.zeros(2 << last)
     # one entry per batch
-    arms, owns, weight = np.zeros((last + 1, 2), ARM), np.zeros(last + 1, OWN), np.ones(last + 1)
+    arms, states, weight = (
+        np.zeros((last + 1, 2), ARM),
+        np.zeros(last + 1, STATE),
+        np.ones(last + 1),
+    )
     path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
-    choose(arms[0], owns[0], settings, 1, rng)
+    choose(arms[0], states[0], settings, 1, rng)
     j = 0
     while j >= 0:
         if j == last:
@@ -169,22 +173,22 @@ def _walk(settings, averages, scale, nodes, skips, rng):
             share = counted / nodes if noise < nodes else 1 - counted
             if share <= 0:
                 continue
-            owns[j + 1] = owns[j]
+            states[j + 1] = states[j]
             for k in range(2):
                 arms[j + 1, k] = arms[j, k]
             weight[j + 1], path[j + 1] = weight[j] * p * share, 2 * path[j] + i
             if noise < nodes:
                 y = averages[j, i] + _quantile(low + (noise + 0.5) * share, scale)
-                observe(arms[j + 1], owns[j + 1], settings, j + 1, i, y, rng)
+                observe(arms[j + 1], states[j + 1], settings, j + 1, i, y, rng)
             j += 1
-            choose(arms[j], owns[j], settings, j + 1, rng)
+            choose(arms[j], states[j], settings, j + 1, rng)
             tried[j] = 0
             continue
         j -= 1
     return result
 
 
-@store.kept
+@store.cached
 def worst_batched_loss(
     base: Base, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
 ) -> float:
@@ -219,7 +223,7 @@ def _neighbouring_averages(tau):
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
 
 
-@store.kept
+@store.cached
 def worst_adaptive_loss(base: Base, scale: float, tau: int, nodes: int = 40) -> float:
     """Return the largest privacy loss of three batches over adaptive adversaries.
 

@@ -36,7 +36,7 @@ def tail_case(name: str, value: object) -> tuple[float, float, float]:
 # Steps of proofs
 
 
-@store.kept
+@store.cached
 def theorem_f7(
     means: np.ndarray,
     epsilon: float,
@@ -76,7 +76,7 @@ def theorem_f7(
     return worst
 
 
-@store.kept
+@store.cached
 def at_batch_ends(log_of: Callable, grid: list, **options: bool) -> np.ndarray:
     """Compute `bounds.azize2025.tail`, or a bound of its signature, of P[S + Z >= n x].
 

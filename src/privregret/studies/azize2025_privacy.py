@@ -222,7 +222,7 @@ def _batches_law(edges, mass, fine, above, epsilon, rule):
     return law
 
 
-@store.kept
+@store.cached
 def batches_law(algorithm: GeometricBatches, cells: int = 400) -> np.ndarray:
     """Return limits of the probabilities of the decisions (d, d') for the 16 reward lists.
 

@@ -73,7 +73,7 @@ def limits(
     return data
 
 
-@store.kept
+@store.cached
 def tallies(log_actions: float, scales: int, epsilon: float) -> pd.DataFrame:
     """Add up the cost of epochs of 2, 4, 8, ... rounds on the multi-scale instance in each way."""
     problem, scale = scaled_gaps("multi-scale", "deterministic", log_actions, scales), 2 / epsilon
@@ -109,7 +109,7 @@ def printed_tally(log_actions: float, scales: int, epsilon: float) -> float:
 # Steps of the proofs
 
 
-@store.kept
+@store.cached
 def selection_errors(
     problem: StochasticLosses, lengths: Iterable[int], eta: float
 ) -> list[estimates.Estimate]:
@@ -118,7 +118,7 @@ def selection_errors(
     return [estimates.Estimate(value, bound=error) for value, error in found]
 
 
-@store.kept
+@store.cached
 def error_steps(count: int, rng: np.random.Generator) -> list[estimates.Estimate | float]:
     """Return the largest ratio of consecutive selection errors for each random instance."""
     lengths, steps = [*range(1, 9), 32, 128, 512], []

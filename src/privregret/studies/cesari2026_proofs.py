@@ -10,7 +10,7 @@ from privregret.exact.regret import NEGLIGIBLE, expected_gaps, largest_gaps, sum
 from privregret.instances import StochasticLosses
 
 
-@store.kept
+@store.cached
 def prefix_sum(
     instance: StochasticLosses, scale: float, groups: np.ndarray | float = 1.0
 ) -> tuple[float, float]:

@@ -109,7 +109,7 @@ def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.n
     return law
 
 
-@store.kept
+@store.cached
 def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True) -> float:
     """Return the privacy loss of stopping time and choice, over all 0/1 tables that differ in one
     round: at least that of the actions, which are a function of both.

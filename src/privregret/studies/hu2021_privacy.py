@@ -28,7 +28,7 @@ def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) ->
     return inside - abs(s[0]) / array - pair / shallow
 
 
-@store.kept
+@store.cached
 def hybrid_loss(epsilon: float, more: int = 0) -> float:
     """Return the log-ratio of one event on neighbouring tables, with released roots.
 

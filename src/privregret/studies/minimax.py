@@ -19,7 +19,7 @@ def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
     return Estimate(found.upper, bound=max(found.upper - found.lower, 0.0))
 
 
-@store.kept
+@store.cached
 def fixed_value(game: Game, epsilon: float) -> Estimate:
     """Solve the linear programme for losses that are the same in every round.
 

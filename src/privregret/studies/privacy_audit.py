@@ -34,22 +34,22 @@ class OneNoise:
 
 
 @jit
-def _children(arms, own, settings, t, j, reward, rng):
+def _children(arms, state, settings, t, j, reward, rng):
     # in a full tree, the noise of the left half, and what the new node joins
     nodes = arms[j]["nodes"]
     nodes[0] = nodes[1] if arms[j]["position"] + 1 == 1 << arms[j]["depth"] else 0.0
-    hybrid(arms, own, settings, t, j, reward, rng)
+    hybrid(arms, state, settings, t, j, reward, rng)
 
 
 @jit
-def _dropped_epsilon(arms, own, settings, t, j, reward, rng):
-    lazy(arms, own, Lazy(1.0), t, j, reward, rng)
+def _dropped_epsilon(arms, state, settings, t, j, reward, rng):
+    lazy(arms, state, Lazy(1.0), t, j, reward, rng)
 
 
 @jit
-def _twice(arms, own, settings, t, j, reward, rng):
+def _twice(arms, state, settings, t, j, reward, rng):
     total = arms[j]["total"] + reward
-    lazy(arms, own, settings, t, j, reward, rng)
+    lazy(arms, state, settings, t, j, reward, rng)
     if arms[j]["filled"] == 0 and arms[j]["size"] > 1:
         arms[j]["total"] = total
 
@@ -64,18 +64,18 @@ def _reused(actions, epoch, selector, t, rng):
     return leader
 
 
-def _forgotten(arms, own, settings, t, j, reward, rng):
+def _forgotten(arms, state, settings, t, j, reward, rng):
     # before this reward
     odd = arms[j]["pulls"] > 0 and arms[j]["position"] % 2 == 0
-    hybrid(arms, own, settings, t, j, reward, NoNoise() if odd else rng)
+    hybrid(arms, state, settings, t, j, reward, NoNoise() if odd else rng)
 
 
-def _shared(arms, own, settings, t, j, reward, rng):
-    elimination(arms, own, settings, t, j, reward, OneNoise(rng))
+def _shared(arms, state, settings, t, j, reward, rng):
+    elimination(arms, state, settings, t, j, reward, OneNoise(rng))
 
 
-def _skipped(arms, own, settings, t, j, reward, rng):
-    elimination(arms, own, settings, t, j, reward, rng if own["epoch"] == 1 else NoNoise())
+def _skipped(arms, state, settings, t, j, reward, rng):
+    elimination(arms, state, settings, t, j, reward, rng if state["epoch"] == 1 else NoNoise())
 
 
 class HybridChildren(HybridUCB):

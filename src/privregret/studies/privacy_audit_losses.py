@@ -12,7 +12,7 @@ from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLea
 from privregret.core import store
 from privregret.full_information import EpochAlgorithm, RandomPrefixSoftmax
 from privregret.privacy import adversarial as composition
-from privregret.privacy import audit, noisy_maxima, trace
+from privregret.privacy import audit, ledger, noisy_maxima
 from privregret.studies.asi2025_privacy import worst_batched_loss
 from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
 from privregret.studies.hu2021_privacy import hybrid_loss
@@ -24,7 +24,7 @@ WEIGHTED = Votes, VotesOrLeader, MarginStop  # draw from weights that are no sum
 BOLD = adversarial.EXP3(8.0, 0.01)  # steps so long that its actions reveal what it sees
 
 
-@store.kept
+@store.cached
 def added_up(algorithm, rounds: int, traces: int, seed: int) -> float:
     """The dearest round of a few runs on random tables, by the ledger; nan where it does not apply.
     DP-SE and the sparse switch have tables, and two rounds, of their own."""
@@ -45,13 +45,13 @@ def added_up(algorithm, rounds: int, traces: int, seed: int) -> float:
             changed, table = (0, lengths[0]), np.tile([0.95, 0.95, 0.0], (sum(lengths) + 4, 1))
         elif isinstance(algorithm, SparseSwitch):
             changed, table = (0, 1), np.tile([1.0, 0.0], (80, 1))
-        traced = trace.traced(algorithm, table, rng)
-        costs = trace.costs(traced, "outcomes" if outcomes else "numbers", changed)
+        traced = ledger.traced(algorithm, table, rng)
+        costs = ledger.costs(traced, "outcomes" if outcomes else "numbers", changed)
         dearest = max(dearest, costs.max())
     return dearest
 
 
-@store.kept
+@store.cached
 def exact_loss(a) -> Found | None:
     """The exact loss of a small run, for votes at epsilon <= 1; None where there is none."""
     match a:
@@ -85,7 +85,7 @@ def exact_loss(a) -> Found | None:
     return None
 
 
-@store.kept
+@store.cached
 def searched(algorithm, runs: int, seed: int) -> Found:
     """A lower bound on the loss, by playing two tables of seven rounds `runs` times each; they
     differ in the first round, where the algorithm is sensitive."""
@@ -108,7 +108,7 @@ def score_shift(epsilon: float, delta: float, experts: int) -> float:
     return epsilon / (3 * math.sqrt(experts * math.log(1 / delta)))
 
 
-@store.kept
+@store.cached
 def score_delta(epsilon: float, delta: float, experts: int) -> list[float]:
     """Limits (low, high) of delta(epsilon) of the scores, with the noise for (epsilon, delta)."""
     shift, grid = score_shift(epsilon, delta, experts), 2000

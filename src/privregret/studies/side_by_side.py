@@ -46,7 +46,7 @@ def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int
     return int(np.searchsorted(ends, pulls, side="right").sum())
 
 
-@store.kept
+@store.cached
 def median_releases(
     algorithm: BanditAlgorithm, problem: BernoulliBandit, horizon: int, runs: int, seed: int
 ) -> float:

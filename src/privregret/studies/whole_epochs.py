@@ -74,7 +74,7 @@ def lemma_rows(outcomes, probabilities, noise: str, eta: float, longest: int) ->
     return rows
 
 
-@store.kept
+@store.cached
 def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) -> pd.DataFrame:
     """`lemma_rows` of random joint distributions: up to five actions and four outcomes."""
     rows = []
@@ -99,7 +99,7 @@ class WorstInstance(NamedTuple):
     tried: int
 
 
-@store.kept
+@store.cached
 def worst_instance(
     algorithm: EpochAlgorithm,
     log_actions: float,

@@ -21,7 +21,7 @@ def votes(losses: np.ndarray) -> np.ndarray:
     return (losses > losses.min()).astype(float)
 
 
-@store.kept
+@store.cached
 def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
     """Return the largest sum of f and rise of its antiderivative / ln K in Lemma 3, random a."""
     sums, rises = [], []
@@ -82,7 +82,7 @@ def _two_loss_gap(lowest, step, chance, gaps, eta):
     return result
 
 
-@store.kept
+@store.cached
 def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     """Search for the largest regret over instances with two losses per action, Gumbel noise.
 
@@ -122,7 +122,7 @@ def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
     return regret
 
 
-@store.kept
+@store.cached
 def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     """Search all equal gaps in (0, 1] for the largest exact regret, Bernoulli losses.
 

@@ -19,7 +19,7 @@ def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: complex) -> complex:
     return weights @ u / weights.sum()
 
 
-@store.kept
+@store.cached
 def lemma_3(a: ArrayLike, log_counts: ArrayLike) -> float:
     """Compute the sum of f(r) over r >= 1, divided by ln K.
 

@@ -384,7 +384,7 @@ def uncompiled() -> Iterator[None]:
 
     Dispatcher.__call__ = call
     try:
-        with store.without():
+        with store.disabled():
             yield
     finally:
         del Dispatcher.__call__
@@ -399,7 +399,7 @@ def play(
     """
     if not (steps := algorithm.steps):
         given = algorithm.start, algorithm.templates, table, source, *advice
-        return tuple(map(int, loops.followed(*given)))
+        return tuple(map(int, loops.play_learner(*given)))
     sizes = table.shape[1], *(a.shape[1] for a in advice)
     given = *memory(steps, *sizes), algorithm.settings(len(table), *sizes), source
     return tuple(map(int, loops.play(algorithm.templates, steps)(table, *advice, *given)))
@@ -480,7 +480,7 @@ def traced(
                     plays.append(play(algorithm, *untraced, given))
             # after the traces, which would not see what outlives these runs
             with suppress(NumbaError, StepError):  # a faulty source of noise, which is never played
-                compiled = [tuple(algorithm.literal(*pair, *given)) for pair in begun]
+                compiled = [tuple(algorithm.play_checked(*pair, *given)) for pair in begun]
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())
         hint = UFUNC if "ufunc" in why else ""
