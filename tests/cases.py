@@ -117,9 +117,7 @@ def hybrid_ucb(epsilon, tree="paper", **instead):
 
 
 def dp_se(epsilon, beta=None, **instead):
-    return lectures.plays(
-        "hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta
-    )
+    return lectures.plays("hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta)
 
 
 def lazy_dpts(epsilon):
@@ -143,9 +141,7 @@ def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
     notebook = "azize2025/4-algorithms"
     index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
     given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
-    return lectures.plays(
-        notebook, "in_batches", instead, index=index, epsilon=epsilon, **given
-    )
+    return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
 
 
 SHORT = (20, 150, 1000)
@@ -225,6 +221,12 @@ def hedge(rate):
     return lambda losses, rng: full_information.hedge(losses, rate, rng)
 
 
+def ours(learner):
+    """A learner of companion/constants, and its plain Python there."""
+    name = learner.id.replace("-", "_")
+    return learner, lectures.plays("companion/constants", name, **vars(learner))
+
+
 EVERYWHERE = [
     (FTNL(2.0, "exponential"), epochs("exponential", 1.0)),
     (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampled=True)),
@@ -273,19 +275,16 @@ ON_ONE = [
         PhasedFTNL(1.0, "exponential", bernoulli_resampling=True, growth=1.3),
         full_information.Phased("exponential", 2.0, 1.3, True, True).play,
     ),
-    (Votes(30.0), full_information.Votes(30.0).play),
-    (Votes(2.0, 2.5), full_information.Votes(2.0, 2.5).play),
-    (MarginStop(4.0), full_information.MarginStop(4.0).play),
-    (MarginStop(0.1, 0.2, 0.0), full_information.MarginStop(0.1, 0.2, 0.0).play),
-    (VotesOrLeader(0.5), full_information.VotesOrLeader(0.5).play),
+    *map(ours, (Votes(30.0), Votes(2.0, 2.5), MarginStop(4.0), MarginStop(0.1, 0.2, 0.0))),
+    ours(VotesOrLeader(0.5)),
 ]
 LONGER = [  # what plays a uniform action for a while
-    (Votes(0.5), full_information.Votes(0.5).play, (20, 90)),
-    (Votes(8.0), full_information.Votes(8.0).play, (20, 60)),
-    (MarginStop(20.0, 0.9, 0.3), full_information.MarginStop(20.0, 0.9, 0.3).play, (8, 40)),
-    (MarginStop(200.0, 0.5, 1.0), full_information.MarginStop(200.0, 0.5, 1.0).play, (8, 40)),
-    (VotesOrLeader(30.0), full_information.VotesOrLeader(30.0).play, (9, 60)),
-    (VotesOrLeader(8.0), full_information.VotesOrLeader(8.0).play, (30, 150)),
+    (*ours(Votes(0.5)), (20, 90)),
+    (*ours(Votes(8.0)), (20, 60)),
+    (*ours(MarginStop(20.0, 0.9, 0.3)), (8, 40)),
+    (*ours(MarginStop(200.0, 0.5, 1.0)), (8, 40)),
+    (*ours(VotesOrLeader(30.0)), (9, 60)),
+    (*ours(VotesOrLeader(8.0)), (30, 150)),
 ]
 FULL_INFORMATION = [Case(a, twin, losses, (5, 19)) for a, twin in EVERYWHERE for losses in LOSSES]
 FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from planted import Plant
 from privregret.companion import PhasedFTNL
-from privregret.companion.votes import Ballot
-from privregret.studies import constants as study
+from privregret.studies import constants
+from privregret.studies import whole_epochs as study
 
 
 def one_round_too_long(patch):
-    right = Ballot.length
-    patch.setattr(Ballot, "length", lambda ballot, epoch: right(ballot, epoch) + 1)
+    right = constants.epoch_length
+    patch.setattr(constants, "epoch_length", lambda ballot, epoch: right(ballot, epoch) + 1)
 
 
 def epochs_that_double(patch):

@@ -5,8 +5,8 @@ from privregret.studies import minimax as study
 
 
 def half_the_epsilon(patch):
-    right = study._bounds
-    patch.setattr(study, "_bounds", lambda game, epsilon, delta: right(game, epsilon / 2, delta))
+    right = study.value
+    patch.setattr(study, "value", lambda game, epsilon, delta=0.0: right(game, epsilon / 2, delta))
 
 
 PLANTS = [

@@ -99,6 +99,7 @@ class MarginStop(FullInformationAlgorithm):
     to 0. The convergence is slow.
 
     Privacy: epsilon for the sequence of actions: fraction epsilon for tau, the rest for the action.
+    Plain version: notebooks/companion/constants, `margin_stop`.
 
     Parameters
     ----------
@@ -147,7 +148,8 @@ class MarginStop(FullInformationAlgorithm):
         value += (np.clip(np.subtract.outer(horizons, stops), 0, stops) * gaps) @ chances
         lengths = np.array(stops, float)
         while (starts < horizons[-1]).any():
-            gaps = problem.led(lengths, rule.scale)
+            # an epoch as long as the horizon is followed by none that starts in time
+            gaps = problem.led(np.minimum(lengths, horizons[-1]), rule.scale)
             lengths *= 2
             value += (np.clip(np.subtract.outer(horizons, starts), 0, lengths) * gaps) @ chances
             starts += lengths

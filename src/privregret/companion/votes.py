@@ -25,22 +25,13 @@ EPOCH = np.dtype([(name, np.int64) for name in ("leader", "next", "length", "epo
 
 
 class Ballot(NamedTuple):
-    """The draw after epoch i = 1, 2, ...: P(k) proportional to exp(rate max(c_k - s_i, 0)).
-
-    Epoch i has 2 s_i + window rounds, s_i = 1 + ceil((bonus + i) / rate).
+    """The draw after epoch i = 1, 2, ...: P(k) proportional to exp(rate max(c_k - s_i, 0)), with
+    votes c_k. Epoch i has 2 s_i + window rounds, s_i = 1 + ceil((bonus + i) / rate).
     """
 
     rate: float
     bonus: float
     window: int
-
-    def threshold(self, epoch: int) -> int:
-        """Return s_i."""
-        return _threshold(self, epoch)
-
-    def length(self, epoch: int) -> int:
-        """Return the number of rounds of epoch i."""
-        return _length(self, epoch)
 
 
 class Constants(NamedTuple):
@@ -59,19 +50,21 @@ class Constants(NamedTuple):
 
 
 @jit
-def _threshold(ballot, epoch):
+def epoch_threshold(ballot, epoch):
+    """Return s_i."""
     return int(min(1 + math.ceil((ballot.bonus + epoch) / ballot.rate), LONGEST))
 
 
 @jit
-def _length(ballot, epoch):
-    return int(min(2.0 * _threshold(ballot, epoch) + ballot.window, LONGEST))
+def epoch_length(ballot, epoch):
+    """Return the number of rounds of epoch i."""
+    return int(min(2.0 * epoch_threshold(ballot, epoch) + ballot.window, LONGEST))
 
 
 @jit
 def _elected(actions, ballot, epoch, rng):
     """Draw an action from the votes of an epoch."""
-    threshold, most, mass = _threshold(ballot, epoch), 0, 0.0
+    threshold, most, mass = epoch_threshold(ballot, epoch), 0, 0.0
     for i in range(len(actions)):
         most = max(most, actions[i]["votes"] - threshold)
     for i in range(len(actions)):
@@ -113,7 +106,7 @@ def _choose(actions, state, ballot, t, rng):
     else:
         return state["leader"]
     state["epoch"] += 1
-    state["next"] = t + _length(ballot, state["epoch"])
+    state["next"] = t + epoch_length(ballot, state["epoch"])
     return state["leader"]
 
 
@@ -127,16 +120,14 @@ def _observe(actions, state, ballot, t, j, losses, rng):
 class Votes(FullInformationAlgorithm):
     """Votes: in each epoch, an action drawn from the votes of the previous epoch.
 
-    A round votes for its action with the smallest loss, of several for the first. Epoch i = 1, 2,
-    ... has n_i = 2 s_i + window rounds with s_i = 1 + ceil((2 ln lam + i) / epsilon_0), epsilon_0 =
-    epsilon / (1 + 1 / lam) and window = floor(ln(K / lam) / epsilon_0). After it an action is drawn
-    with probability proportional to exp(epsilon_0 max(c_k - s_i, 0)), c_k its votes. The first
-    epoch plays a uniform action.
+    A round votes for its action with the smallest loss, of several for the first. The rounds of an
+    epoch and the draw are those of `Ballot`, with rate = epsilon / (1 + 1 / lam), bonus = 2 ln lam
+    and window = floor(ln(K / lam) / rate). The first epoch plays a uniform action.
 
     The learner exploits unanimity. If losses are the same in every round its regret is at most (ln
     K + 3 ln(1 + ln K) + 9) / epsilon + 6. On other stochastic losses regret can be linear in T.
 
-    Privacy: epsilon for the sequence of actions.
+    Privacy: epsilon for the sequence of actions. Plain version: notebooks/companion/constants, `votes`.
 
     Parameters
     ----------
@@ -179,13 +170,13 @@ class Votes(FullInformationAlgorithm):
         start, epoch, gap = 0, 1, problem.mean_gap
         value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
         while start < horizons[-1] and epoch <= CERTAIN:
-            length = ballot.length(epoch)
+            length = epoch_length(ballot, epoch)
             value += gap * np.clip(horizons - start, 0, length)
-            gap = problem.wrong(ballot.rate * (length - ballot.threshold(epoch)))
+            gap = problem.wrong(ballot.rate * (length - epoch_threshold(ballot, epoch)))
             start, epoch = start + length, epoch + 1
         # gaps fall by e, lengths grow by at most 2 + 2 / rate
         if start < horizons[-1]:
-            error += gap * (ballot.length(epoch) + 2 + 2 / ballot.rate) * 4
+            error += gap * (epoch_length(ballot, epoch) + 2 + 2 / ballot.rate) * 4
         return Regret(value, error + ROUNDING * value)
 
 
@@ -194,7 +185,7 @@ def _choose_or_leader(actions, state, settings, t, rng):
     """Start an epoch with what the test names, or the leader, or repeat the epoch's action."""
     if t == 1:
         state["leader"] = int(rng.random() * len(actions))
-        state["length"] = _length(settings, 1)
+        state["length"] = epoch_length(settings, 1)
     elif t == state["next"]:
         if state["epoch"] == 1:
             state["leader"] = _elected(actions, settings, 1, rng)
@@ -252,6 +243,7 @@ class VotesOrLeader(FullInformationAlgorithm):
     same in every round, and the order ln K / gap + ln K / epsilon on all stochastic losses.
 
     Privacy: epsilon for the sequence of actions, half for the leader and half for the test.
+    Plain version: notebooks/companion/constants, `votes_or_leader`.
     """
 
     epsilon: float
@@ -276,9 +268,8 @@ class VotesOrLeader(FullInformationAlgorithm):
         """Return expected regret on fixed losses; see `exact.expected_regret`."""
         problem = Fixed.of(self, instance)
         constants = self.constants(problem.log_actions)
-        ballot = Votes(self.epsilon).ballot(problem.log_actions)
-        first, y = ballot.length(1), constants.first
-        elected = problem.wrong(ballot.rate * (first - ballot.threshold(1)))
+        first, y = epoch_length(constants, 1), constants.first
+        elected = problem.wrong(constants.rate * (first - epoch_threshold(constants, 1)))
         value = problem.mean_gap * np.clip(horizons, 0, first)
         value += elected * np.clip(horizons - first, 0, y)
         start = first + y

@@ -1,8 +1,6 @@
-"""Exact values of small games, and the regret of learners on them."""
+"""Exact values of small games."""
 
-import itertools
 import math
-from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -13,27 +11,12 @@ from privregret.companion.games import matrix
 from privregret.core import store
 from privregret.estimates import Estimate
 
-# Values -----------------------------------------------------------------------------------------
-
 
 @cache
-@store.cached
-def _bounds(game: Game, epsilon: float, delta: float) -> tuple[float, float]:
-    """The upper bound (regret of a plan) and the lower bound (certificate)."""
-    found = minimax(game, epsilon, delta)
-    return found.upper, found.lower
-
-
 def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
     """The minimax regret: of the plan, with an error down to the certificate."""
-    upper, lower = _bounds(game, float(epsilon), delta)
-    return Estimate(upper, bound=max(upper - lower, 0.0))
-
-
-def gain(game: Game, epsilon: float) -> Estimate:
-    """The gain of an optimal learner over guessing / epsilon."""
-    guessing = game.rounds * (1 - 1 / game.actions)
-    return (guessing - value(game, epsilon)) / epsilon
+    found = minimax(game, float(epsilon), delta)
+    return Estimate(found.upper, bound=max(found.upper - found.lower, 0.0))
 
 
 @store.cached
@@ -67,33 +50,3 @@ def fixed_value(game: Game, epsilon: float) -> Estimate:
     if found.status:
         raise RuntimeError(f"the solver gave up on {game} at epsilon={epsilon:g}: {found.message}")
     return Estimate(float(found.fun), bound=1e-7)
-
-
-# Plans ------------------------------------------------------------------------------------------
-
-
-def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
-    """Yield the probability of action 1 after each history that starts with action 1.
-
-    It is nan after a history of probability 0.
-    """
-    laws, weights = game.policy(plan), game.prefixes(plan)
-    for t in range(1, game.rounds):
-        symbols = itertools.product((1, 2), (0, 1))
-        for i, history in enumerate(itertools.product(symbols, repeat=t)):
-            if history[0][0] == 1:
-                seen = ", ".join(f"{action}:{loss}" for action, loss in history)
-                first = laws[t][i, 0] if weights[t][i].sum() > 1e-9 else np.nan
-                yield {"game": name, "history": seen, "first": first}
-
-
-# Learners ---------------------------------------------------------------------------------------
-
-
-@store.cached
-def learner_row(label: str, game: Game, proved: float, plan: np.ndarray) -> dict:
-    """Exact privacy loss, worst regret, and the fraction of an optimal learner's gain."""
-    guess, regret, has = game.rounds / 2, game.worst_regret(plan), game.privacy(plan)
-    best = value(game, has).value
-    row = {"algorithm": label, "proved": proved, "privacy": has, "regret": regret}
-    return row | {"fraction": (guess - regret) / (guess - best)}

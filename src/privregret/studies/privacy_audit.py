@@ -35,8 +35,7 @@ class OneNoise:
 
 @jit
 def _children(arms, state, settings, t, j, reward, rng):
-    # `nodes[1]` is the noise of the left half by the time that the tree is full, `nodes[0]` what
-    # the new node joins
+    # in a full tree, the noise of the left half, and what the new node joins
     nodes = arms[j]["nodes"]
     nodes[0] = nodes[1] if arms[j]["position"] + 1 == 1 << arms[j]["depth"] else 0.0
     hybrid(arms, state, settings, t, j, reward, rng)
@@ -80,9 +79,7 @@ def _skipped(arms, state, settings, t, j, reward, rng):
 
 
 class HybridChildren(HybridUCB):
-    """Hybrid-UCB whose last prefix of a full tree is the sum of the root's two children, not the
-    root: epsilon-DP.
-    """
+    """Hybrid-UCB that releases the root's two children and not the root: epsilon-DP."""
 
     id = "hybrid-ucb-children"
     label = "Hybrid-UCB (children)"
@@ -90,47 +87,23 @@ class HybridChildren(HybridUCB):
     privacy = EPSILON_DP
 
 
-class DroppedEpsilon(AnytimeLazyUCB):
-    """Noise of scale 1, whatever epsilon is."""
-
-    id = "lazy-ucb-dropped-epsilon"
-    steps, fast_run = AnytimeLazyUCB.steps._replace(observe=_dropped_epsilon), None
+def _planted(name, base, **steps):
+    steps = base.steps._replace(**steps)
+    return type(name, (base,), {"id": name, "steps": steps, "events": None})
 
 
-class ReleasedTwice(AnytimeLazyUCB):
-    """Keep the rewards of an array, except the first, in the sum of the next array."""
-
-    id = "lazy-ucb-released-twice"
-    steps, fast_run = AnytimeLazyUCB.steps._replace(observe=_twice), None
-
-
-class ForgottenLevel(HybridUCB):
-    """The leaves of a tree have no noise."""
-
-    id = "hybrid-ucb-forgotten-level"
-    steps = HybridUCB.steps._replace(observe=_forgotten)
-
-
-class SharedNoise(DPSE):
-    """One noise for all arms: it cancels in every comparison."""
-
-    id = "dp-se-shared-noise"
-    steps, fast_run = DPSE.steps._replace(observe=_shared), None
-
-
-class SkippedNoise(DPSE):
-    """No noise after the first epoch."""
-
-    id = "dp-se-skipped-noise"
-    steps, fast_run = DPSE.steps._replace(observe=_skipped), None
-
-
-class ReusedEpoch(FTNL):
-    """Keep losses in the sums of later epochs, except the losses of the first round."""
-
-    id = "ftnl-reused-epoch"
-    steps, fast_run = FTNL.steps._replace(choose=_reused), None
-
+# noise of scale 1, whatever epsilon is
+DroppedEpsilon = _planted("DroppedEpsilon", AnytimeLazyUCB, observe=_dropped_epsilon)
+# the rewards of an array, except the first, are in the sum of the next array as well
+ReleasedTwice = _planted("ReleasedTwice", AnytimeLazyUCB, observe=_twice)
+# the leaves of a tree have no noise
+ForgottenLevel = _planted("ForgottenLevel", HybridUCB, observe=_forgotten)
+# one noise for all arms cancels in every comparison
+SharedNoise = _planted("SharedNoise", DPSE, observe=_shared)
+# no noise after the first epoch
+SkippedNoise = _planted("SkippedNoise", DPSE, observe=_skipped)
+# losses stay in the sums of later epochs, except the losses of the first round
+ReusedEpoch = _planted("ReusedEpoch", FTNL, choose=_reused)
 
 FAULTS = {  # the sound algorithm is the base of each
     "noise shared by arms": SharedNoise,
