@@ -127,7 +127,8 @@ class Votes(FullInformationAlgorithm):
     The learner exploits unanimity. If losses are the same in every round its regret is at most (ln
     K + 3 ln(1 + ln K) + 9) / epsilon + 6. On other stochastic losses regret can be linear in T.
 
-    Privacy: epsilon for the sequence of actions. Plain version: notebooks/companion/constants, `votes`.
+    Privacy: epsilon for the sequence of actions. Plain version: `votes` of notebook
+    companion/constants.
 
     Parameters
     ----------
