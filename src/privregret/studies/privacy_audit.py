@@ -89,7 +89,7 @@ class HybridChildren(HybridUCB):
 
 def _planted(name, base, **steps):
     steps = base.steps._replace(**steps)
-    return type(name, (base,), {"id": name, "steps": steps, "events": None})
+    return type(name, (base,), {"id": name, "steps": steps})
 
 
 # noise of scale 1, whatever epsilon is
