@@ -9,11 +9,11 @@ import pytest
 def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeypatch):
     """Not by itself, nor as the batch command calls it, even from a notebook in JupyterLab."""
     code = "def line(height=1.0):\n    return draw.subplots()[0]\n\n"
-    code += "if answers():\n    interact(line, height=[0.5, 1.0])\nelse:\n    display(line())"
+    code += "if has_front_end():\n    interact(line, height=[0.5, 1.0])\nelse:\n    display(line())"
     bar = "for _ in progress(range(3), 3):\n    time.sleep(0.6)"
     head = (
         "import time\nfrom ipywidgets import interact\nfrom privregret.press import draw\n"
-        "from privregret.core.progress import answers, progress\n\n"
+        "from privregret.core.progress import has_front_end, progress\n\n"
     )
     cells = [nbformat.v4.new_code_cell(source) for source in (head + code, bar)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "in.ipynb")
