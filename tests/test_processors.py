@@ -68,7 +68,7 @@ def test_what_was_published_here_stays_when_it_is_made_there(name, elsewhere, sm
     written = []
     for source in (smoke(name), elsewhere):
         entry = record.read(source)["notebooks"][name]
-        origin = {key: record.read(smoke(name))["notebooks"][name][key] for key in record.ORIGIN}
+        origin = {key: record.read(elsewhere)["notebooks"][name][key] for key in record.ORIGIN}
         record.adopt(staged(source, name, tmp_path / "staged"), tmp_path / "root", name, origin)
         kept = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
         written.append((kept, [*record.frames(entry)]))

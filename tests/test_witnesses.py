@@ -306,7 +306,7 @@ def test_exp3(policies, seed):
     """Rewards are losses below 0, and its learning rate is K times ours: then one stream gives the
     same actions."""
     rewards, eta, gamma = np.random.default_rng(100 + seed).random((ROUNDS, 5)), 0.02, 0.1
-    ours = EXP3(eta, gamma).literal(-rewards, np.random.default_rng(seed))
+    ours = EXP3(eta, gamma).play_checked(-rewards, np.random.default_rng(seed))
     policy = policies.EXP3Policy(n_arms=5, gamma=gamma, learning_rate=5 * eta)
     rng, theirs = np.random.default_rng(seed), []
     for t in range(ROUNDS):
