@@ -214,7 +214,7 @@ def test_parameters_that_are_not_committed_are_told_and_not_published(settled):
 def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled):
     two = write(settled, "two")
     ran(settled)
-    assert "**2 of the 2 claims" in (settled.root / "README.md").read_text()
+    assert "**2 claims: 2 reproduced" in (settled.root / "README.md").read_text()
     settled.notebook.unlink()
     two.unlink()
     write(settled, "uno", output="one")

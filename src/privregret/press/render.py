@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 import pandas as pd
 
-from privregret.core.files import ROOT, write
+from privregret.core.files import write
 from privregret.press import record, tex
 from privregret.press.findings import CLAIM, ERROR, FAILURES, KINDS, STATED, VERDICTS
 from privregret.press.papers import PAPERS, title
@@ -20,7 +20,6 @@ COLUMNS = """id notebook kind place title evidence version checked claim quantit
 numerical_error low high criterion verdict rows figure""".split()
 WORDS = "Reproduced", "Repaired", "Conditional", "NotReproduced", "Undecided"
 BLOCK = re.compile(r"(?<=<!-- findings -->\n).*?(?=<!-- end of findings -->)", re.S)
-NOTEBOOKS = ROOT / "notebooks"
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     undefined=jinja2.StrictUndefined,
@@ -62,8 +61,10 @@ def texts(root: Path) -> dict[str, str]:
     named = sorted(manifest["outputs"].items())
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
     folders = {
-        f"figures/{paper}/README.md": filled("folder.md", rows=listed.get(paper, ()), **of)
-        for paper, of in _folders(outputs)
+        f"figures/{paper}/README.md": filled(
+            "folder.md", paper=paper, outputs=list(of), rows=listed.get(paper, ())
+        )
+        for paper, of in groupby(outputs, itemgetter("paper"))
     }
     failed = [row for row in rows if row["failing"] == 0]
     # with other parameters an error may not be seen
@@ -86,24 +87,6 @@ def texts(root: Path) -> dict[str, str]:
         "paper/numbers.tex": filled("numbers.tex", **numbers),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
     } | folders
-
-
-def _folders(outputs):
-    """Paper -> its outputs, and of each notebook the heading and the picture that stands in it."""
-    for paper, entries in groupby(outputs, itemgetter("paper")):
-        of = list(entries)
-        headings, pictures = (
-            {},
-            {e["notebook"]: e["name"] for e in of[::-1] if e["kind"] == "figure"},
-        )
-        for notebook in {e["notebook"] for e in of}:
-            file, opening = NOTEBOOKS / f"{notebook}.ipynb", ""
-            if file.is_file():
-                opening = "".join(json.loads(file.read_bytes())["cells"][0]["source"])
-            headings[notebook] = opening.partition("\n")[0].strip("# ") or notebook
-            if shown := re.search(rf"figures/({paper}/[\w-]+)\.png", opening):
-                pictures[notebook] = shown[1]
-        yield paper, {"paper": paper, "outputs": of, "headings": headings, "pictures": pictures}
 
 
 def _rows(manifest):
