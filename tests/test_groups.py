@@ -279,7 +279,7 @@ ARRAYS = {
 }
 OF_ARRAYS = {  # function -> what it is called with, and the name of what is missing
     "columns": (lambda x: estimates.columns(x, "a"), "numbers"),
-    "controlled": (lambda x: estimates.mean_with_controls(x, np.zeros((4, 1))), "sample"),
+    "mean_with_controls": (lambda x: estimates.mean_with_controls(x, np.zeros((4, 1))), "sample"),
     "controls": (lambda x: estimates.mean_with_controls(np.zeros(4), x.reshape(4, 1)), "controls"),
     "fraction": (estimates.fraction, "successes"),
     "largest": (estimates.largest, "items"),
@@ -297,7 +297,7 @@ OF_FRAMES = {  # function -> what it is called with, and the columns that it rea
     "bands": (lambda f: estimates.bands(f, "g"), ["regret"]),
     "fractions": (lambda f: estimates.fractions(f, "g", "regret > 1", "w"), ["regret", "w"]),
     "fractions of flags": (lambda f: estimates.fractions(f, "g", "flag"), ["flag"]),
-    "growths": (lambda f: estimates.log_growths(f, "g"), ["regret", "t"]),
+    "log_growths": (lambda f: estimates.log_growths(f, "g"), ["regret", "t"]),
     "largest over": (lambda f: estimates.largest(f, over="w"), ["regret", "error", "w"]),
     "means": (lambda f: estimates.means(f, "g"), ["regret", "heavy"]),
     "weighted means": (lambda f: estimates.means(f, "g", weights="w"), ["regret", "w"]),
@@ -307,7 +307,7 @@ OF_FRAMES = {  # function -> what it is called with, and the columns that it rea
     "row": (lambda f: estimates.row(f, t=3), ["regret", "error"]),
     "rows": (lambda f: estimates.rows(f.rename(columns={"w": "mean"})), ["se", "heavy"]),
     "slopes": (lambda f: estimates.slopes(f, "g", "t"), ["regret", "error", "t"]),
-    "survivals": (lambda f: estimates.survival_curves(f, "g", weights="w"), ["regret", "w"]),
+    "survival_curves": (lambda f: estimates.survival_curves(f, "g", weights="w"), ["regret", "w"]),
 }
 
 
@@ -338,7 +338,7 @@ def test_a_missing_entry_of_a_frame_is_refused(name, column, kind):
     )
     frame = frame.assign(flag=[True, False] * 2, heavy=False, regret=[1.0, 2.0, 3.0, 4.0])
     frame["t"] = [1, 2, 3, 4]
-    frame = frame if name == "growths" else frame.drop(columns="run")
+    frame = frame if name == "log_growths" else frame.drop(columns="run")
     call(frame)
     numbers = pd.Series(ARRAYS[kind]).set_axis(index)
     refused(lambda: call(frame.assign(**{column: numbers})), f"'{column}'", 7)
@@ -543,7 +543,7 @@ GROUPED = {
     "bands": estimates.bands,
     "quantiles": estimates.quantiles,
     "quantile_limits": estimates.quantile_limits,
-    "survivals": estimates.survival_curves,
+    "survival_curves": estimates.survival_curves,
     "fractions": lambda f, by: estimates.fractions(f, by, "regret > 1"),
     "weighted means": lambda f, by: estimates.means(f.assign(weight=1.0), by, weights="weight"),
     "weighted fractions": lambda f, by: estimates.fractions(

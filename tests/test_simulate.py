@@ -262,7 +262,9 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
 
     expected = {runs: call([UCB1()], runs=runs) for runs in (101, 103, 200)}
     monkeypatch.setattr(simulate, "KEPT", 0.0)
-    monkeypatch.setattr(simulate.store, "entry", lambda *known: Path(repr(known).replace("/", "")))
+    monkeypatch.setattr(
+        simulate.store, "path_of", lambda *known: Path(repr(known).replace("/", ""))
+    )
     monkeypatch.setattr(simulate.store, "found", shelf.get)
     monkeypatch.setattr(simulate.store, "keep", keep)
     monkeypatch.setattr(simulate, "_blocks", counted)
