@@ -5,7 +5,7 @@ breaks something: a learner that plays uniformly, a bound that is far too small,
 wrong scale, a wrong exponent. `turns` names findings by their keys; each
 must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
 
-What an algorithm plays is patched in `prepared`, from which `run` and `regret_curves` have it, or
+What an algorithm plays is patched in `runner`, from which `run` and `regret_curves` have it, or
 where the fault is: in `settings`, `steps`, `play_checked`.
 """
 
@@ -34,7 +34,7 @@ def through_run(monkeypatch):
 
 
 def plays(run):
-    """`prepared` of algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run
+    """`runner` of algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run
     plays."""
 
     def runner(self, problem, checkpoints):
@@ -45,7 +45,7 @@ def plays(run):
 
 
 def as_if(cls, change):
-    """`prepared` of algorithms of a class that play as `change(algorithm)` would."""
+    """`runner` of algorithms of a class that play as `change(algorithm)` would."""
     right = cls.runner
     return lambda self, problem, checkpoints: right(change(self), problem, checkpoints)
 

@@ -20,7 +20,7 @@ def uniform(*classes):
         lengths = np.clip(checkpoints[:, None], data.loss_starts, ends) - data.loss_starts
         return lengths @ data.losses.mean(axis=1)
 
-    return lambda monkeypatch: [monkeypatch.setattr(cls, "prepared", plays(run)) for cls in classes]
+    return lambda monkeypatch: [monkeypatch.setattr(cls, "runner", plays(run)) for cls in classes]
 
 
 def less_noise(cls, factor):

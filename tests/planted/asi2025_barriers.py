@@ -37,7 +37,7 @@ def no_loss(monkeypatch):
         same = Adversary("the same", data.loss_starts, data.losses)
         return same.comparators(checkpoints).min(axis=1) + 0.01
 
-    monkeypatch.setattr(SparseSwitch, "prepared", plays(knows_all))
+    monkeypatch.setattr(SparseSwitch, "runner", plays(knows_all))
     monkeypatch.setattr(
         study,
         "lemma_11_certified",
@@ -52,7 +52,7 @@ def done_late(monkeypatch):
         low, high = np.sort(data.losses[0])
         return low * checkpoints + (high - low) * np.minimum(checkpoints, checkpoints[-1] / 10)
 
-    monkeypatch.setattr(EXP3, "prepared", plays(tenth))
+    monkeypatch.setattr(EXP3, "runner", plays(tenth))
 
 
 def both(*patches):

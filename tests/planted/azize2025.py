@@ -29,7 +29,7 @@ def hardly_private(monkeypatch):
         return algorithm.run(problem, rounds, rng, runs) @ problem.gaps, np.ones(runs)
 
     change = as_if(GeometricBatches, lambda learner: replace(learner, epsilon=100.0))
-    monkeypatch.setattr(GeometricBatches, "prepared", change)
+    monkeypatch.setattr(GeometricBatches, "runner", change)
     # what is importance-sampled has the noise that the learner says
     monkeypatch.setattr(rare, "weighted", plain)
 

@@ -17,14 +17,14 @@ def uniform(monkeypatch):
         scale = rng.uniform(0.99, 1.01, runs)
         return np.outer(scale, problem.gaps.mean() * rounds), np.ones(runs)
 
-    monkeypatch.setattr(GeometricBatches, "prepared", plays(uniform_play))
+    monkeypatch.setattr(GeometricBatches, "runner", plays(uniform_play))
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
 def small_optimism(monkeypatch):
     """AdaP-KLUCB with optimism 0.5 ln t instead of 3.1 ln t."""
     change = as_if(AdaPKLUCB, lambda learner: AdaPKLUCB(learner.epsilon, 0.5))
-    monkeypatch.setattr(AdaPKLUCB, "prepared", change)
+    monkeypatch.setattr(AdaPKLUCB, "runner", change)
 
 
 def kink(monkeypatch):

@@ -47,7 +47,7 @@ def uniform_imed(monkeypatch):
             return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
         return right(algorithm, problem, rounds, runs, rng)
 
-    monkeypatch.setattr(DPIMED, "prepared", plays(uniform_play))
+    monkeypatch.setattr(DPIMED, "runner", plays(uniform_play))
     monkeypatch.setattr(rare, "weighted", weighted)
 
 

@@ -11,13 +11,13 @@ from privregret.studies import hu2021_privacy as decisions
 
 def uniform(cls):
     """The learner draws every arm uniformly."""
-    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", plays(uniform_play))
+    return lambda monkeypatch: monkeypatch.setattr(cls, "runner", plays(uniform_play))
 
 
 def other_epsilon(cls, change):
     """The learner runs with another epsilon than its own."""
     other = as_if(cls, lambda learner: replace(learner, epsilon=change(learner.epsilon)))
-    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", other)
+    return lambda monkeypatch: monkeypatch.setattr(cls, "runner", other)
 
 
 def plays_as(cls, other):
