@@ -302,6 +302,7 @@ def test_numbers_become_macros_once(root, monkeypatch):
     refused(lambda: publish.number("hu2021", 1, ""), "'hu2021'", error=ValueError)
     monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/two"))
     refused(lambda: publish.number("huRatio", 1, ""), "huRatio", "hu2021/one", error=ValueError)
+    publish.number("huOther", 1, "what was refused is no beginning")
 
 
 def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):

@@ -264,12 +264,12 @@ def chart(
 ):
     """A figure of column `y` against `x`: a panel per value of `panel`, a curve per value of `by`.
 
-    bounds: column or number -> label, or (label, keywords of `bound`); dashed, dotted, mixed, solid
-        unless they say `linestyle`, and drawn where they are not nan
-    band, looks: as of `lines`; bars: a column of standard errors, of which two are drawn
-    log: the axes that are logarithmic; ticks: the values of x that are ticked, and no others
-    titles: of panels, a pattern, or value -> title
-    options: of `ax.set`, such as xlabel and ylim, else of `ax.plot` for all curves
+    - bounds: column or number -> label, or (label, keywords of `bound`); dashed, dotted, mixed,
+      solid unless they say `linestyle`, and drawn where they are not nan
+    - band, looks: as of `lines`; bars: a column of standard errors, of which two are drawn
+    - log: the axes that are logarithmic; ticks: the values of x that are ticked, and no others
+    - titles: of panels, a pattern, or value -> title
+    - options: of `ax.set`, such as xlabel and ylim, else of `ax.plot` for all curves
     """
     axes = {k: v for k, v in options.items() if hasattr(plt.Axes, f"set_{k}")}
     curves = {k: v for k, v in options.items() if k not in axes}

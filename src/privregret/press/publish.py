@@ -261,8 +261,9 @@ def _changing():
             manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
-            running.published = True
         yield manifest, manifest["notebooks"][running.name]
+    # not where something was refused: then nothing is written
+    running.published = True
 
 
 def _stands_alone(name, caption):
