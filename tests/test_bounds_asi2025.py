@@ -10,7 +10,7 @@ from privregret import instances, simulate
 from privregret.adversarial import HTINF, tuning
 from privregret.bounds import asi2025
 from privregret.privacy.adversarial import composed_delta, laplace_delta
-from privregret.studies.asi2025_lemma_11 import lemma_11_certified
+from privregret.studies.asi2025 import lemma_11_certified
 from privregret.studies.asi2025_privacy import exp3_log_probabilities
 
 

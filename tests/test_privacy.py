@@ -471,7 +471,7 @@ def test_exp3_path_against_raw_weights():
             expected.append(p[1])
             i = actions[t]
             w[i] *= math.exp(-eta * loss[i] / p[i])
-        path = adversarial.exp3_path(adversary, actions, eta, eta)
+        path = adversarial.exp3_path(adversary.table(horizon), actions, eta, eta)
         np.testing.assert_allclose(path, expected, rtol=1e-10)
         few = actions[:10]
         chance = np.prod(np.where(few == 1, path[:10], 1 - path[:10]))

@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 
 from privregret import exact, instances, simulate
-from privregret.adversarial.tuning import batched_htinf
 from privregret.bandits import DPSE
 from privregret.core import code_key, files, jit, store
 from privregret.full_information import FTNL
 from privregret.privacy import ledger
-from privregret.studies.asi2025 import punished_regret
+from privregret.studies.azize2025 import theorem_f7
 
 
 @pytest.fixture
@@ -180,12 +179,12 @@ def test_the_size_is_bounded_and_what_was_used_last_stays(computed, tmp_path, mo
 
 
 def test_a_generator_counts_with_its_state_and_moves_on(computed, tmp_path):
-    algorithm = batched_htinf(0.5)
+    setting = np.array([0.6, 0.5]), 1.0, 100, 0.02, 3
     first, second = (np.random.default_rng(1) for _ in range(2))
-    made = [punished_regret(algorithm, 2, 1000, 3, first) for _ in range(2)]
+    made = [theorem_f7(*setting, first) for _ in range(2)]
     assert len(entries(tmp_path)) == 2 and not (made[0] == made[1]).all()
     for expected in made:
-        np.testing.assert_equal(punished_regret(algorithm, 2, 1000, 3, second), expected)
+        np.testing.assert_equal(theorem_f7(*setting, second), expected)
     assert len(entries(tmp_path)) == 2 and first.random() == second.random()
 
 

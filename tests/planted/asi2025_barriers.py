@@ -62,8 +62,8 @@ def both(*patches):
 def forgets(monkeypatch):
     """EXP3 that does what it does whatever it sees."""
 
-    def same(adversary, actions, *_):
-        return np.linspace(0.5, 0.8, len(actions)) + adversary.table(1)[0, 1] / 1e3
+    def same(losses, actions, *_):
+        return np.linspace(0.5, 0.8, len(actions)) + losses[0, 1] / 1e3
 
     monkeypatch.setattr(privacy, "exp3_path", same)
 

@@ -1,22 +1,19 @@
-"""Measurements for the notebooks on asi2025: worst gaps, adaptive adversaries, Lemma 11, leakage.
-
-HTINF here is plain numpy over many runs at once, written independently of the kernel, so that each
-tests the other. An adaptive adversary's losses may depend on earlier actions.
-"""
+"""Measurements for the notebooks on asi2025: worst gaps, advice and Lemma 11."""
 
 import itertools
 import math
 
 import numpy as np
 import pandas as pd
+from scipy.stats import beta
 
 from privregret import estimates, instances, simulate
-from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit
+from privregret.adversarial import EXP3, FTPL, BatchedPrivate, ExpertsFromBandit
+from privregret.bounds.asi2025 import lemma_11, window_length
 from privregret.core import store, streams
 from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
 from privregret.studies import asi2025_privacy as privacy
-from privregret.studies.asi2025_lemma_11 import lemma_11_certified
 
 GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
@@ -107,64 +104,6 @@ def law_over_experts(learner: ExpertsFromBandit, certainty: float, average: floa
     return followed @ chosen.reshape(2, 2) @ followed.T
 
 
-# HTINF by a program of its own
-
-
-def htinf_choices(
-    answer, choices: int, arms: int, sigma: float, scale: float, runs: int, rng
-) -> np.ndarray:
-    """Play HTINF on the losses of `answer` plus Lap(scale) noise, and return (choices, runs) arms.
-
-    `answer` maps the index of the choice and the (runs,) arms chosen to (runs,) losses, such as
-    averages over batches; it may remember earlier calls. Without noise if `scale` is 0.
-    """
-    estimate, every, theta = np.zeros((runs, arms)), np.arange(runs), 1 - 2 ** (-1 / 3)
-    chosen = np.empty((choices, runs), np.int64)
-    for j in range(choices):
-        behind = (estimate - estimate.min(axis=1, keepdims=True)) / (sigma * math.sqrt(j + 1))
-        w = np.ones((runs, 1))
-        # Newton's steps from the left: sum (behind + w)^-2 = 1
-        for _ in range(12):
-            inverse = 1 / (behind + w)
-            squares = np.square(inverse)
-            slope = 2 * (squares * inverse).sum(axis=1, keepdims=True)
-            w += (squares.sum(axis=1, keepdims=True) - 1) / slope
-        p = 1 / np.square(behind + w)
-        p /= p.sum(axis=1, keepdims=True)
-        chosen[j] = (p.cumsum(axis=1)[:, :-1] < rng.random((runs, 1))).sum(axis=1)
-        chance = p[every, chosen[j]]
-        seen = answer(j, chosen[j]) + (rng.laplace(0, scale, runs) if scale else 0)
-        counts = np.abs(seen) <= theta * sigma * np.sqrt((j + 1) * chance)
-        estimate[every, chosen[j]] += np.where(counts, seen / chance, 0)
-    return chosen
-
-
-@store.cached
-def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
-    """Return (runs,) regrets of HTINF on (batches, K) average losses with Lap(scale) noise."""
-    batches, arms = averages.shape
-    chosen = htinf_choices(lambda j, arm: averages[j, arm], batches, arms, sigma, scale, runs, rng)
-    return averages[np.arange(batches)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
-
-
-@store.cached
-def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
-    """Return (runs,) regrets of HTINF in batches against an adaptive adversary.
-
-    In the first round of a batch all losses are 0. Then the arm that was played costs 1, all others
-    0. The comparator is the arm with the smallest total loss. A last partial batch is omitted.
-    """
-    if not isinstance(getattr(algorithm, "base", None), HTINF):
-        raise TypeError(f"algorithm must be BatchedPrivate around HTINF, got {algorithm!r}")
-    batches, cost = horizon // algorithm.tau, 1 - 1 / algorithm.tau
-    sigma, scale = algorithm.base.sigma, algorithm.scale
-    chosen = htinf_choices(
-        lambda j, arm: np.full(runs, cost), batches, arms, sigma, scale, runs, rng
-    )
-    counts = np.array([(chosen == arm).sum(axis=0) for arm in range(arms)])
-    return algorithm.tau * cost * (batches - counts.min(axis=0))
-
-
 # Lemma 11
 
 
@@ -179,14 +118,16 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     last = range(horizon - 4, horizon)
     pairs = [s for size in (1, 2) for s in itertools.combinations(last, size)]
     points = nodes if horizon == 4 else max(nodes // 6 * 2, 4)
-
-    def looks(rounds, points):
-        return privacy.many_looks(EXP3(4.0, 0.1), horizon, rounds, epsilon, points)
-
+    many_looks = [(path & 15).bit_count() > 2 for path in range(2**horizon)]
     found = []
-    for rounds in ((), tuple(last), *pairs):
-        fine, coarse = looks(rounds, points), looks(rounds, points // 4 * 2)
-        found.append(Estimate(fine, bound=abs(fine - coarse)))
+    for rounds in ((), last, *pairs):
+        losses = np.tile([0.5, 1.0], (horizon, 1))
+        losses[list(rounds), 1] = 0.0
+        fine, coarse = (
+            privacy.batched_probabilities(EXP3(4.0, 0.1), losses, 1 / epsilon, n)[many_looks].sum()
+            for n in (points, points // 4 * 2)
+        )
+        found.append(Estimate(float(fine), bound=float(abs(fine - coarse))))
     plain, changed, *middle = found
     supremum = estimates.largest([plain, *middle])
     return {"changed": changed, "middle": supremum, "plain_scaled": plain * np.exp(2 * epsilon)}
@@ -225,3 +166,67 @@ def lemma_11_certificate(
     for name, drop in (drops or {}).items():
         numbers |= on_second(name, drop)
     return numbers
+
+
+@store.cached
+def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) -> dict | None:
+    """Find the best bound of Lemma 11 whose two conditions samples certify.
+
+    Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and
+    drops on the grid of rounds are scanned for the best bound. The other half certify that one
+    choice, so scanning causes no bias. A condition counts if its probability is at least 1/2 by a
+    one-sided Clopper-Pearson limit, wrong with probability 0.05. The first half applies a stricter
+    limit, since the best choice of many is one that barely meets it.
+
+    (runs, H) `pulls` are those of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h]; a
+    window that ends between two of `rounds`, whose last is the horizon, is lengthened to the
+    second. Return bound, rate, drop and pulls, or None if no choice is certified; ValueError if so
+    few runs can certify nothing.
+    """
+    starts, level = np.concatenate([[0], rounds]), 0.05
+    choosing, testing = (
+        np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2])
+    )
+    # few runs can show no more
+    strict = min(level / 50, max(level / 10**5, 2.0 ** (-len(choosing) / 5)))
+    best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), strict))
+    if best is None:
+        return None
+    window = np.searchsorted(starts, best["drop"] + window_length(best["pulls"], best["rate"]))
+    kept = testing[:, window] - testing[:, np.searchsorted(starts, best["drop"])] <= best["pulls"]
+    often = testing[:, -1] >= best["rate"] * starts[-1]
+    return best if min(kept.sum(), often.sum()) >= _enough(len(testing), level) else None
+
+
+def _enough(runs, level):
+    """Count the runs that must show an event to certify probability 1/2."""
+    enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
+    if enough is None:
+        raise ValueError(
+            f"pulls must be of more runs to certify anything at level {level:g}, got {2 * runs}"
+        )
+    return enough
+
+
+def _best_choice(before, starts, epsilon, enough):
+    """Find the best bound whose conditions `enough` runs show, from pulls before `starts`."""
+    runs, horizon = len(before), starts[-1]
+    # `enough` runs have at least this rate
+    highest = min(np.sort(before[:, -1])[runs - enough] / horizon, 0.5)
+    best = None
+    for rate in highest / 2.0 ** np.arange(7):
+        # no window is longer than T
+        for p in range(1, int(min(math.log(2) / epsilon, rate * (horizon + 1))) + 1):
+            window = window_length(p, rate) if rate > 0 else math.inf
+            here = np.flatnonzero(
+                (starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon)
+            )
+            if len(here) == 0:
+                continue
+            ends = np.searchsorted(starts, starts[here] + window)
+            kept = ((before[:, ends] - before[:, here]) <= p).sum(axis=0) >= enough
+            for drop in map(int, starts[here[kept]]):
+                bound = float(lemma_11(horizon, epsilon, rate, drop, p))
+                if best is None or bound > best["bound"]:
+                    best = {"bound": bound, "rate": float(rate), "drop": drop, "pulls": p}
+    return best

@@ -5,7 +5,6 @@ actions, read as a binary number with its first action as highest bit.
 """
 
 import math
-from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
@@ -21,17 +20,12 @@ Base = EXP3 | FTPL | HTINF
 choose = observe = ARM = STATE = None  # slots of a template
 
 
-def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float) -> np.ndarray:
-    """Return (T,) probabilities that `EXP3` plays arm 2, given the (T,) actions 0 and 1 so far.
+@jit
+def exp3_path(losses, actions, eta, gamma):
+    """Return (T,) probabilities that `EXP3` plays arm 2, given (T, 2) losses and actions 0 and 1.
 
     See asi2025, Figure 1. The computation uses x = ln(w_2 / w_1), so that no weight underflows.
     """
-    actions = np.asarray(actions)
-    return _exp3_path(adversary.table(len(actions)), actions.astype(np.int64), eta, gamma)
-
-
-@jit
-def _exp3_path(losses, actions, eta, gamma):
     x = 0.0
     p = np.empty(len(actions))
     for t in range(len(actions)):
@@ -60,11 +54,6 @@ def exp3_loss(one: Adversary, other: Adversary, horizon: int, eta: float, gamma:
     """Return the largest |ln P / P'| over all 2^T paths of `EXP3` on two adversaries, T <= 22."""
     p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
     return float(np.abs(p - q).max())
-
-
-def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return (T,) ln P / P' of the beginnings of a path; p, q: probabilities of arm 2."""
-    return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
 
 
 @store.cached
@@ -99,21 +88,6 @@ def batched_probabilities(
         raise ValueError("FTPL must have two averages and resampling='corrected'")
     quantiles = [_quantile((k + 0.5) / nodes, scale) for k in range(nodes)]
     return _ftpl_probabilities(base, averages, np.array(quantiles))
-
-
-@store.cached
-def many_looks(
-    base: Base, rounds: int, zeros: Iterable[int], epsilon: float, nodes: int = 200
-) -> float:
-    """Return P(arm 2 is played more than twice in the last four rounds) for Lemma 11.
-
-    Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`. Batches have one
-    round, and noise of scale 1 / epsilon; base and nodes are as in `batched_probabilities`.
-    """
-    losses = np.tile([0.5, 1.0], (rounds, 1))
-    losses[list(zeros), 1] = 0.0
-    law = batched_probabilities(base, losses, 1 / epsilon, nodes)
-    return float(law[[(path & 15).bit_count() > 2 for path in range(2**rounds)]].sum())
 
 
 def _ftpl_probabilities(base, averages, quantiles):
