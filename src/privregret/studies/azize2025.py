@@ -1,7 +1,5 @@
 """Parameter rules, steps of proofs and measures of regret for the notebooks on azize2025."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
@@ -21,19 +19,6 @@ def separated_means(name: str, value: object) -> np.ndarray:
         shown = checks.shown(value)
         raise ValueError(f"{name} must have one largest number and another above 0, got {shown}")
     return means
-
-
-def tail_case(name: str, value: object) -> tuple[float, float, float]:
-    """Check mean, epsilon and level of a tail, with 0 < mean < level <= 1."""
-    if not isinstance(value, (list, tuple)) or len(value) != 3:
-        raise TypeError(f"{name} must be [mean, epsilon, level], got {checks.shown(value)}")
-    mean, epsilon, level = (checks.positive(f"{name}[{i}]", v) for i, v in enumerate(value))
-    if not mean < level <= 1:
-        raise ValueError(f"{name} must have 0 < mean < level <= 1, got {checks.shown(value)}")
-    return mean, epsilon, level
-
-
-# Steps of proofs
 
 
 @store.cached
@@ -74,21 +59,6 @@ def theorem_f7(
             sums[i] += rng.binomial(size[i], means[i]) + rng.laplace() / epsilon
             pulls[i] += size[i]
     return worst
-
-
-@store.cached
-def at_batch_ends(log_of: Callable, grid: list, **options: bool) -> np.ndarray:
-    """Compute `bounds.azize2025.tail`, or a bound of its signature, of P[S + Z >= n x].
-
-    `grid` lists (m, mean, epsilon, x): m Laplace variables, and m batches of 1, 2, 4, ... pulls, so
-    that n = 2^m - 1. `log_of` is given the options.
-    """
-    return np.array(
-        [log_of((2**m - 1) * x, 2**m - 1, m, mu, epsilon, **options) for m, mu, epsilon, x in grid]
-    )
-
-
-# Measures
 
 
 def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:

@@ -6,73 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from privregret.press import draw, style
+from privregret.press import draw
 
 CENTRED = {"ha": "center", "va": "center"}
-
-
-# Section 3: the lower bound
-
-
-def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> Figure:
-    """Draw d_epsilon against epsilon, and against pulls the largest mean that it leaves possible.
-
-    `regimes` has columns epsilon, critical, d_epsilon, kl, total_variation; `plausible` has
-    epsilon, n, largest_mean; `best` is the mean of the best arm.
-    """
-    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
-    draw.bound(left, regimes.epsilon, regimes.kl, r"$\mathrm{kl}(x,y)$")
-    total = regimes.epsilon, regimes.total_variation, r"$\epsilon\,|x-y|$"
-    draw.bound(left, *total, linestyle=style.DOTTED)
-    name = r"$d_\epsilon(x,y)$"
-    left.plot(regimes.epsilon, regimes.d_epsilon, color=style.BLUE, label=name)
-    critical, low, high = regimes.critical[0], regimes.epsilon.min(), regimes.epsilon.max()
-    left.axvspan(critical, high, color=style.BLACK, alpha=0.08, linewidth=0)
-    across = {"transform": left.get_xaxis_transform(), "fontsize": 6}
-    left.text(critical, 0.15, "  low privacy", **across)
-    left.text(critical, 0.15, "high privacy  ", ha="right", **across)
-    limits = regimes.d_epsilon.min() / 1.5, 3 * regimes.kl[0]
-    left.set(xscale="log", yscale="log", xlim=(low, high), ylim=limits)
-    left.set(xlabel=r"privacy parameter $\epsilon$", ylabel="divergence")
-    names = {e: rf"$\epsilon={e:g}$" if e < np.inf else "no privacy" for e in plausible.epsilon}
-    looks = dict(zip(names.values(), [{"color": c} for c in style.ramp(len(names))], strict=True))
-    named = plausible.assign(curve=plausible.epsilon.map(names))
-    draw.lines(right, named, "n", "largest_mean", "curve", looks=looks)
-    right.axhline(best, color=style.BLACK, linewidth=0.6)
-    right.text(1, best, r"$y$", va="bottom")
-    right.set(xscale="log", xlabel="pulls $n$ of the arm", ylabel="largest plausible mean")
-    draw.legend_below(fig, 7)
-    return fig
-
-
-def cheapest_path(path: pd.DataFrame, divergences: pd.DataFrame) -> Figure:
-    """Draw the cost of the path from x to y through each z, and d_epsilon from each x to y.
-
-    `path` has columns through, shift, change and cost, their sum; `divergences` has from_mean,
-    d_epsilon, kl, total_variation.
-    """
-    fig, (left, right) = draw.subplots(1, 2, figsize=style.PAGE)
-    costs, colours = (path["shift"], path.change), (style.SKY, style.ORANGE)
-    labels = r"shift $\epsilon|z-x|$", r"change kl$(z,y)$"
-    left.stackplot(path.through, *costs, colors=colours, alpha=0.4, labels=labels)
-    left.plot(path.through, path.cost, color=style.BLACK)
-    least = rf"$d_\epsilon(x,y)={path.cost.min():.4f}$"
-    left.plot(
-        path.through[path.cost.idxmin()], path.cost.min(), "o", color=style.BLACK, label=least
-    )
-    left.set(xlabel=r"mean $z$ on the way from $x$ to $y$", ylabel="cost", ylim=(0, None))
-    draw.bound(right, divergences.from_mean, divergences.kl, r"kl$(x,y)$")
-    total = divergences.from_mean, divergences.total_variation, r"$\epsilon\,|x-y|$"
-    draw.bound(right, *total, linestyle=style.DOTTED)
-    name = r"$d_\epsilon(x,y)$"
-    right.plot(divergences.from_mean, divergences.d_epsilon, color=style.BLUE, label=name)
-    right.set(xlabel=rf"$x$, with $y={path.through.max():g}$")
-    right.set(ylim=(0, 1.3 * divergences.d_epsilon.max()))
-    draw.legend_below(fig, 7)
-    return fig
-
-
-# Sections 5 and G: experiments
 
 
 def survivals(data: pd.DataFrame, panel: str, title: str = "{}") -> Figure:
@@ -88,86 +24,11 @@ def survivals(data: pd.DataFrame, panel: str, title: str = "{}") -> Figure:
     return fig
 
 
-def regret_grid(data: pd.DataFrame, limits: tuple[float, float]) -> Figure:
-    """Draw regret and the bound against rounds, one row per instance and column per budget."""
-    groups = list(data.groupby(["instance", "budget"], sort=False))
-    down, across = data.instance.nunique(), data.budget.nunique()
-    size = style.PAGE[0], 0.7 + 1.6 * down
-    fig, axes = draw.subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
-    for ax, ((name, e), here) in zip(axes.flat, groups, strict=True):
-        draw.regret_axes(ax, here, limits)
-        once = here.drop_duplicates("t").sort_values("t")
-        draw.bound(ax, once.t, once.bound, "Theorem 3.1, asymptotic")
-        ax.set_title(rf"{name}, $\epsilon={e:g}$")
-        ax.minorticks_off()
-        ax.label_outer()
-    axes[0, 0].set_xlim(left=data.t.max() / 1e4)
-    draw.legend_below(fig, 4)
-    return fig
+def reward_model(ax, model: str, rewards: list, path: tuple) -> None:
+    """Draw a list, table or tree of rewards for two arms, and frame those observed along `path`.
 
-
-def figure_8(
-    printed: pd.DataFrame, further: pd.DataFrame, lower: pd.DataFrame, critical: float
-) -> Figure:
-    """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
-
-    `printed` has columns epsilon, mean, mean_plus_sd and bound; `further` has power, n0, epsilon,
-    mean and, for power 0 and n0 1, q10, median, q90; `lower` has the bound in the second panel.
+    `rewards` are functions of the arms of rounds 1, 2, ...; `path` has the arms pulled, from 0.
     """
-    look = style.look("DP-IMED")
-    labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
-    fig, (left, right) = draw.panels(2, height=3.1, yscale="log", **labels)
-    hollow = look | {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    one_pull = printed.assign(curve="mean, $n_0=1$")
-    looks = {"mean, $n_0=1$": hollow, "median, $n_0=1$": look}
-    draw.lines(
-        left, one_pull, "epsilon", "mean", "curve", ("mean", "mean_plus_sd"), looks, markevery=8
-    )
-    curves = further.query("power == 0 and n0 == 1").assign(curve="median, $n_0=1$")
-    draw.lines(right, curves, "epsilon", "median", "curve", ("q10", "q90"), looks, markevery=1)
-    right.plot(curves.epsilon, curves["mean"], label="mean, $n_0=1$", **hollow)
-    for n0, longer in further.query("power == 0 and n0 > 1").groupby("n0"):
-        right.plot(longer.epsilon, longer["mean"], "kx", markersize=4, label=f"mean, $n_0={n0}$")
-    polynomial, label = further.query("power == 1"), "mean, $B_m=m+1$"
-    right.plot(polynomial.epsilon, polynomial["mean"], "k^", markersize=3, label=label)
-    for ax, data in ((left, printed), (right, lower)):
-        draw.bound(ax, data.epsilon, data.bound, r"Theorem 3.1 $\times\ln T$")
-    right.axvline(critical, color=style.BLACK, linewidth=0.6)
-    above = {"transform": right.get_xaxis_transform(), "ha": "right", "va": "top"}
-    right.text(critical, 0.97, r"high privacy up to $\epsilon_c$ ", **above)
-    left.set(ylim=lower.bound.min() / 1.5)
-    right.set(xscale="log")
-    draw.legend_below(fig, 5)
-    return fig
-
-
-# Appendix B: models of continual release
-
-
-def reward_models(models: dict, path: tuple) -> Figure:
-    """Draw the three models of the input (model -> reward functions of rounds 1, 2, ...).
-
-    `path` has the arms pulled, from 0.
-    """
-    fig, axes = draw.subplots(1, 3, figsize=(style.PAGE[0], 2.1), width_ratios=(0.8, 1, 1.9))
-    for ax, letter, (model, rewards) in zip(axes, "abc", models.items(), strict=True):
-        _reward_model(ax, model, path, rewards, f"({letter}) {model} of rewards")
-    return fig
-
-
-def release_games(games: dict, change: int) -> Figure:
-    """Draw one play per side "L" or "R": actions, left rewards and right rewards.
-
-    In round `change`, from 1, the policy observes that side.
-    """
-    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 1.9))
-    for ax, (side, (actions, left, right)) in zip(axes, games.items(), strict=True):
-        _release_game(ax, actions, left, right, change, side)
-    return fig
-
-
-def _reward_model(ax, model, path, rewards, title):
-    """Draw a list, table or tree of rewards for two arms, and frame those observed along `path`."""
     rounds = len(path)
     for t in range(1, rounds + 1):
         prefixes = list(np.ndindex(*(2,) * t))
@@ -189,12 +50,15 @@ def _reward_model(ax, model, path, rewards, title):
             ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", fontsize=6, **CENTRED)
     for t in range(1, rounds + 1):
         ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
-    ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3), title=title)
+    ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3))
     ax.axis("off")
 
 
-def _release_game(ax, actions, left, right, change, side):
-    """Draw the adaptive game: two rewards per round, of which one is observed."""
+def release_game(ax, actions: list, left: list, right: list, change: int, side: str) -> None:
+    """Draw a play of the adaptive game: two rewards per round, of which one is observed.
+
+    In round `change`, from 1, the policy observes the reward of `side`, "L" or "R".
+    """
     boxes = []
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
         shown = other if t == change and side == "R" else one
