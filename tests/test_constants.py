@@ -1,15 +1,18 @@
 """The learners behind the constants of private learning: exact regret, exact privacy, faults."""
 
+import json
 import math
+import re
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import ROOT, refused
 from scipy import stats
 
 from privregret import exact, instances, simulate
+from privregret.bounds import cesari2026, hu2021, wu2026
 from privregret.bounds import companion as bounds
 from privregret.companion import (
     Game,
@@ -371,3 +374,18 @@ def test_what_is_not_hidden_is_found():
     tried = [(p, x, y) for i, p, x, y in hiding("b", 20.0, False) if i == 0]
     left, right = (sum((p * z[i]).sum() for p, *z in tried) for i in (0, 1))
     assert left > 1.2 * right
+
+
+def test_the_history_has_the_constants_of_the_papers():
+    """Those of ln K / epsilon as `privregret.bounds` has them, for gaps far above epsilon."""
+    cells = json.loads((ROOT / "notebooks/companion/constants.ipynb").read_bytes())["cells"]
+    rows = [row.split("|") for row in "".join(cells[0]["source"]).splitlines() if row[:1] == "|"]
+    printed = {re.sub(r"\W.*", "", row[4].strip()): row[2:4] for row in rows if len(row) == 7}
+    of_wu = wu2026.theorem_4(1, 1) - wu2026.theorem_4(0, 1)
+    assert float(printed["Hu"][0]) == pytest.approx(hu2021.theorem_10(1, 1))
+    assert (
+        printed["Cesari"][1].split(",")[0].strip()
+        == f"{cesari2026.theorem_1(1, math.inf, 0.5) - 1:g}"
+    )
+    assert printed["Wu"][1].strip() == f"{of_wu:.1f}"
+    assert float(printed[""][1]) == bounds.large_gaps(1, math.inf, 1, "gumbel") - 1
