@@ -32,7 +32,14 @@ def site(tmp_path_factory):
     root = tmp_path_factory.mktemp("installed")
     no_caches = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "src", root / "from/src", ignore=no_caches)
-    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
+    for name in (
+        "pyproject.toml",
+        "setup.py",
+        "MANIFEST.in",
+        "CITATION.cff",
+        "README.md",
+        "LICENSE",
+    ):
         shutil.copy(ROOT / name, root / "from")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     offline = ["--quiet", "--no-deps", "--no-index"]

@@ -16,7 +16,7 @@ from conftest import ROOT
 from privregret import __main__ as command
 from privregret.press import batch
 
-NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "paper/checklists.md"]
+NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 NAMES += [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))]
 PAGES = {name: (ROOT / name).read_text() for name in NAMES}
 BLOCKS = [

@@ -38,6 +38,7 @@ def project(tmp_path):
     shutil.copy(ROOT / ".ci/set-up", root / ".ci")
     for name in ("requirements.lock", "requirements-dev.lock", "pyproject.toml"):
         (root / name).write_text("a==1\n")
+    (root / "CITATION.cff").write_text("version: 1\n")
     (root / "pip.py").write_text(PIP)
     (root / "python").write_text(PYTHON)
     (root / "python").chmod(0o755)

@@ -8,12 +8,12 @@ What a user calls checks its arguments first: one of another type raises TypeErr
 range that its documentation gives ValueError. Both name it.
 """
 
-from importlib import import_module
+from importlib import import_module, metadata
 
 # first, since it watches what is imported after it
 from privregret.core import code_key as _code_key  # noqa: F401
 
-__version__ = "0.3.0"
+__version__ = metadata.version(__name__)
 _MODULES = (
     *("adversarial", "bandits", "bounds", "companion", "divergence", "estimates", "exact"),
     *("full_information", "instances", "privacy", "rare", "simulate", "tables"),
