@@ -120,15 +120,13 @@ def test_a_tolerance_moves_the_border_of_the_criteria_that_take_one():
 
 
 def test_a_criterion_is_printed_as_it_is():
-    for text, form in {
-        "< -1e-9": {"below": -1e-9},
-        ">= 1.15292e18": {"at_least": 2**60},
-        "> 0": {"above": 0},
-        "in [0.8, 1.25]": {"between": (1 / 1.25, 1.25)},
-        "equals 1 within 1e-6": {"equal": 1, "within": 1e-6},
-        "<= 1 within 0.001": {"at_most": 1, "within": 0.001},
-    }.items():
-        assert criterion(**form).text == text
+    assert criterion(at_most=2.5).text == "<= 2.5"
+    assert criterion(below=-1e-9).text == "< -1e-9"
+    assert criterion(at_least=2**60).text == ">= 1.15292e18"
+    assert criterion(above=0).text == "> 0"
+    assert criterion(between=(1 / 1.25, 1.25)).text == "in [0.8, 1.25]"
+    assert criterion(equal=1, within=1e-6).text == "equals 1 within 1e-6"
+    assert criterion(at_most=1, within=0.001).text == "<= 1 within 0.001"
 
 
 def test_a_row_has_an_empty_end_where_the_criterion_has_none():
