@@ -17,7 +17,7 @@ from planted import run
 
 import privregret
 from privregret.core.files import locked
-from privregret.press import publish
+from privregret.press import notebook, publish
 from privregret.press.notebook import BUILD
 
 matplotlib.use("agg")
@@ -147,3 +147,12 @@ class Project:
 @pytest.fixture
 def project(tmp_path):
     return Project(tmp_path / "{a} folder")
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """An empty project to publish into, and a notebook that is running."""
+    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
+    running = notebook.Running("hu2021/one", {"seed": 3, "runs": 2})
+    monkeypatch.setattr(notebook, "current", running)
+    return tmp_path

@@ -128,29 +128,28 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
     assert len(lines) == 3 and all("1 reproduced" in line for line in lines[1:])
     stamp = json.loads((project.root / "build/stamps/demo/one.json").read_text())
     assert stamp["seconds"] > 0 and 10 < stamp["megabytes"] < 10_000
-    before = figure(project, "one").stat().st_mtime_ns
-    assert [line.split(": ")[1] for line in ran(project)] == [FRESH, FRESH]
-    assert figure(project, "one").stat().st_mtime_ns == before
 
     saved = nbformat.read(one, 4)  # opened, run by hand and saved
     saved.cells[1].execution_count = 7
     saved.cells.insert(0, nbformat.v4.new_markdown_cell("# Reworded"))
     nbformat.write(saved, one)
+    before = figure(project, "one").stat().st_mtime_ns
+    assert [line.split(": ")[1] for line in ran(project)] == [FRESH, FRESH]
+    assert figure(project, "one").stat().st_mtime_ns == before
+
     source = project.root / "src/privregret/bounds/hu2021.py"
-    assert stale(project) == {}
-    edit(two.with_suffix(".toml"), "A line.", "The line.")
+    palette = project.root / "src/privregret/press/palette.toml"
     source.write_text(source.read_text() + "EDITED = 1\n")
+    edit(two.with_suffix(".toml"), "A line.", "The line.")
     found = stale(project)
     named(found["demo/one"], "src/privregret (engine)")
     named(found["demo/two"], "notebooks/demo/two.toml")
-    edit(two.with_suffix(".toml"), "The line.", "A line.")
-    palette = project.root / "src/privregret/press/palette.toml"
-    edit(palette, '"DP-SE" = ["green"', '"DP-SE" = ["blue"')
     edit(source, "EDITED = 1\n", "")
+    edit(two.with_suffix(".toml"), "The line.", "A line.")
+    edit(palette, '"DP-SE" = ["green"', '"DP-SE" = ["blue"')
     named(stale(project)["demo/two"], "src/privregret (press)")
     edit(palette, '"DP-SE" = ["blue"', '"DP-SE" = ["green"')
-    executed = project.root / "build/notebooks/demo/one.ipynb"
-    executed.write_text("{")
+    (project.root / "build/notebooks/demo/one.ipynb").write_text("{")
     named(stale(project)["demo/one"], "build/notebooks/demo/one.ipynb")
     figure(project, "one").unlink()
     edit(two, "[0, 1]", "[0, 2]")
@@ -161,7 +160,6 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
     assert "figures/findings.md" in found
     ran(project)
     assert stale(project) == {} and figure(project, "one").exists()
-    assert nbformat.read(executed, 4)
     (project.root / "requirements.lock").unlink()
     code, out, err = project.python("privregret", "reproduce")
     assert (code, out) == (2, "") and err.count("\n") == 1
@@ -202,13 +200,11 @@ def test_output_goes_where_nothing_of_anybody_else_is(settled, tmp_path):
 def test_parameters_that_are_not_committed_are_told_and_not_published(settled):
     before = published(settled)
     edit(settled.notebook, "runs: int = 3", "runs: int = 7")
-    for line, *rest in (ran(settled), ran(settled, "--force")):
-        named(line, "demo/one", "runs", 3, 7)
-        assert len(rest) == 1
-    assert published(settled) == before
+    line, *rest = ran(settled)
+    named(line, "demo/one", "runs", 3, 7)
     shutil.rmtree(settled.root / ".git")  # as in a download
     named(ran(settled, "--force")[0], "demo/one", "runs", 3, 7)
-    assert published(settled) == before
+    assert len(rest) == 1 and published(settled) == before
 
 
 def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled):
@@ -232,11 +228,10 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
 
 def test_a_damaged_manifest_is_refused_and_made_anew_when_it_is_removed(settled):
     before, manifest = published(settled), settled.root / "figures/manifest.json"
-    for text in ("[]", manifest.read_text().replace('"figure"', '"sculpture"')):
-        manifest.write_text(text)
-        for verb in ("status", "reproduce"):
-            code, out, err = settled.python("privregret", verb)
-            assert (code, out) == (2, "") and err.count("\n") == 1 and str(manifest) in err
+    manifest.write_text(manifest.read_text().replace('"figure"', '"sculpture"'))
+    for verb in ("status", "reproduce"):
+        code, out, err = settled.python("privregret", verb)
+        assert (code, out) == (2, "") and err.count("\n") == 1 and str(manifest) in err
     manifest.unlink()
     (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{}")
     ran(settled)
@@ -356,12 +351,6 @@ def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, ca
     assert handlers == dict.fromkeys(command.STOPS, signal.SIG_IGN)
 
 
-def test_a_text_that_is_too_long_for_a_path_names_no_file():
-    given = batch.overrides([("table", "a" * 5000)])
-    (job,) = batch.jobs(["companion/your-own-algorithm"], {"table": given["table"]})
-    assert batch.LOCK in batch.inputs(job)
-
-
 def test_without_locks_there_is_a_warning_and_all_works(tmp_path, monkeypatch, capsys):
     def none(*_, **__):
         raise OSError(errno.ENOSYS, "not implemented")
@@ -378,29 +367,19 @@ def test_as_many_run_at_a_time_as_this_process_may_use_cores(tmp_path, monkeypat
     assert batch.reproduce(["hu2021/H-lower-bound"], output=tmp_path / "new") == 7
 
 
-def test_the_longest_run_comes_first(tmp_path, monkeypatch):
-    for name, seconds in (("a/short", 2), ("a/long", 9)):
-        left = json.dumps({"files": {}, "seconds": seconds})
-        batch.files.write(batch.stamp(name, tmp_path), left.encode())
-    order = []
-    monkeypatch.setattr(batch, "run", lambda job, *_: (order.append(job.name), (0, ""))[1])
-    todo = [batch.Job(name) for name in ("a/short", "a/long", "a/new")]
-    assert batch._all(todo, tmp_path, 1, False, (), ExitStack()) == 0
-    assert order == ["a/new", "a/long", "a/short"]
-
-
-def test_a_missing_library_is_named_with_what_installs_it_and_a_closed_pipe_is_no_error():
+def test_a_missing_library_is_named_with_what_installs_it():
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"
     lacking = [sys.executable, "-c", f"import sys; sys.modules['jinja2'] = None; {main}"]
     done = subprocess.run(lacking, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     named(done.stderr, "jinja2", "'.[notebooks]'")
-    reading, writing = os.pipe()
-    os.close(reading)
-    status = [sys.executable, "-m", "privregret", "status"]
-    done = subprocess.run(status, stdout=writing, stderr=subprocess.PIPE, text=True)
-    os.close(writing)
-    assert done.stderr == ""
+
+
+def test_a_closed_stream_is_no_error():
+    for closed in ("| true", ">&-", "2>&-"):
+        command = f"'{sys.executable}' -m privregret status azize2025/B-release-models {closed}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_what_is_read_is_what_runs(settled):
@@ -466,13 +445,6 @@ def test_where_no_local_socket_can_be_kernels_use_a_port(tmp_path):
     assert batch._kernel(tmp_path, {})(kernel_name="python3").transport == "ipc"
     long = tmp_path / ("x" * 80)
     assert batch._kernel(long, {})(kernel_name="python3").transport == "tcp"
-
-
-def test_a_closed_stream_stops_nothing():
-    for closed in (">&-", "2>&-", ">&- 2>&-"):
-        command = f"'{sys.executable}' -m privregret status azize2025/B-release-models {closed}"
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
-        assert done.returncode == 0 and "Traceback" not in done.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_named_before_any_work(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """A real Dask cluster: the numbers of threads, and one line for what it cannot do."""
 
 import gc
-import http.server
 import os
 import socket
 import subprocess
@@ -146,10 +145,8 @@ def test_a_class_that_workers_cannot_import_is_named_at_once(dask, tmp_path):
 
 
 def test_a_class_of_a_script_is_sent_with_it(dask):
-    script = OWN.replace("from helper import SHIFT", "SHIFT = 1.0") + PLAY.replace(
-        "from own import Own", ""
-    )
-    (dask.folder / "script.py").write_text(script)
+    own = OWN.replace("from helper import SHIFT", "SHIFT = 1.0")
+    (dask.folder / "script.py").write_text(own + PLAY.replace("from own import Own", ""))
     alone = dask.run("script.py")
     assert alone[0] == 0, alone[2]
     code, out, said = dask.run("script.py", PRIVREGRET_SCHEDULER=dask.address)
@@ -199,40 +196,6 @@ def test_a_context_gives_the_numbers_of_threads(dask, monkeypatch):
     refused(played, "nonsense", error=simulate.ClusterError)
 
 
-def served(*words):
-    """The port of a server that answers with these bytes, and keeps the connection."""
-    server, kept = socket.create_server(("127.0.0.1", 0)), []
-
-    def serve():
-        while True:
-            kept.append(server.accept()[0])
-            for word in words:
-                kept[-1].sendall(word)
-
-    threading.Thread(target=serve, daemon=True).start()
-    return server.getsockname()[1]
-
-
-@pytest.mark.parametrize("kind", ["silent", "SSH", "HTTP"])
-def test_what_is_no_scheduler_gets_one_line_soon(kind):
-    if kind == "HTTP":
-        pages = http.server.ThreadingHTTPServer(
-            ("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler
-        )
-        threading.Thread(target=pages.serve_forever, daemon=True).start()
-        port = pages.server_address[1]
-    else:
-        port = served() if kind == "silent" else served(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
-    address, start = f"tcp://127.0.0.1:{port}", time.monotonic()
-    refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
-    assert time.monotonic() - start < 15
-
-
-def test_certificates_that_are_missing_are_one_line(dask):
-    address = dask.address.replace("tcp", "tls")
-    refused(lambda: simulate.cluster(address).__enter__(), "TLS", error=simulate.ClusterError)
-
-
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_scheduler_or_an_only_worker_that_is_killed_is_one_line(victim, tmp_path):
     """A worker of one thread; it is used, so that there is something to lose."""
@@ -252,29 +215,41 @@ def test_a_scheduler_or_an_only_worker_that_is_killed_is_one_line(victim, tmp_pa
         alone.close()
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
-def test_an_unreachable_scheduler_gets_one_line_soon(address):
-    start = time.monotonic()
-    refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
-    assert time.monotonic() - start < 25  # by itself Dask waits for 30 seconds
+def served(word):
+    """The address of a server that answers with these bytes, and keeps the connection."""
+    server, kept = socket.create_server(("127.0.0.1", 0)), []
+
+    def serve():
+        while True:
+            kept.append(server.accept()[0])
+            kept[-1].sendall(word)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("what", ["nothing", "nonsense", "silent", "SSH", "no workers"])
+def test_what_is_no_scheduler_at_work_gets_one_line_soon(what, tmp_path):
+    """By itself Dask waits for 30 seconds."""
+    address, alone = {"nothing": "tcp://127.0.0.1:9"}.get(what, what), None
+    if what in ("silent", "SSH"):
+        address = served(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n" if what == "SSH" else b"")
+    if what == "no workers":
+        alone = Cluster(tmp_path)
+        address = alone.address
+    try:
+        start = time.monotonic()
+        refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
+        assert time.monotonic() - start < 25
+    finally:
+        alone and alone.close()
     clients = [one for one in gc.get_objects() if type(one) is distributed.Client]
     assert all(client.status == "closed" for client in clients)  # half-made ones block the next
 
 
-def test_a_scheduler_without_workers_gets_one_line_soon(tmp_path):
-    alone = Cluster(tmp_path)
-    try:
-        address = alone.address
-        refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
-    finally:
-        alone.close()
-
-
 def test_what_a_cluster_needs_is_named(monkeypatch):
+    entered = simulate.cluster("tls://127.0.0.1:8786").__enter__
+    refused(entered, "TLS", error=simulate.ClusterError)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    refused(
-        lambda: simulate.cluster("tcp://127.0.0.1:8786").__enter__(),
-        "distributed",
-        ".[cluster]",
-        error=ModuleNotFoundError,
-    )
+    entered = simulate.cluster("tcp://127.0.0.1:8786").__enter__
+    refused(entered, "distributed", ".[cluster]", error=ModuleNotFoundError)

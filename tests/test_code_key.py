@@ -163,7 +163,6 @@ def first(run):
     [
         ("privregret/callee.py", "FACTOR * x", "FACTOR * x + 1", 6.5),
         ("privregret/constants.py", "2.0", "3.0", 9.5),
-        ("privregret/problems.py", "0.5", "0.25", 4.25),
         ("privregret/outer.py", "'''Add.'''", "'''Add numbers.'''", 4.5),
     ],
 )
@@ -187,11 +186,8 @@ PATCHES = [
     ("callee.FACTOR = 3.0", 6.5),
     ("constants.FACTOR = 3.0", 6.5),
     ("constants.TABLE['shift'] = 1.0", 5.5),
-    ("problems.helper = lambda: 1.0", 5.5),
     ("problems.helper.__code__ = (lambda: 1.0).__code__", 5.5),
     ("problems.Problem.shift = lambda self: 1.0", 5.5),
-    ("problems.Problem.scale = 3.0", 5.5),
-    ("outer.abs = abs", 4.5),
     ("callee.innermost = callee.jit(lambda x: x)", 2.5),
     # compiled while it was patched: it stays so in this process, and only there
     ("callee.FACTOR = 3.0\ncallee.inner(1.0)\ncallee.FACTOR = constants.FACTOR", 6.5),
@@ -201,13 +197,6 @@ PATCHES = [
 def test_what_a_program_assigns_to_the_package_is_neither_served_nor_stored(run, first):
     for patch, value in PATCHES:
         assert run(RUN.replace("value =", f"{patch}\nvalue ="))[:2] == [value, 1], patch
-    assert run() == SERVED
-
-
-def test_an_entry_that_a_patch_would_have_made_is_not_there(run):
-    patched = RUN.replace("Problem())", "Problem(0.75))")
-    changed = patched.replace("value =", "problems.Problem.shift = lambda self: 1.0\nvalue =")
-    assert run(changed)[:2] == [5.75, 1] and run(patched)[:2] == [4.75, 1]
 
 
 def test_an_edit_under_a_process_at_work_spoils_nothing(run, first):
@@ -233,10 +222,7 @@ def test_results_of_code_outside_are_stored_under_its_version(run, first):
     assert run(again)[:2] == [4.5, 1]
 
 
-@pytest.mark.parametrize(
-    "switch",
-    ["BOUNDSCHECK = 1", "OPT = config._OptLevel(1)", "DEBUGINFO_DEFAULT = 1", "LOOP_VECTORIZE = 0"],
-)
+@pytest.mark.parametrize("switch", ["BOUNDSCHECK = 1", "OPT = config._OptLevel(1)"])
 def test_switches_of_numba_count(run, switch):
     early = f"from numba import config\nconfig.{switch}\n"
     assert run(early + RUN)[:2] == [4.5, 1] and run(early + RUN) == SERVED

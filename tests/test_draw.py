@@ -63,14 +63,6 @@ def test_algorithms_of_one_figure_differ_in_marker_and_in_colour_or_dashes():
     assert found > 100
 
 
-def test_a_bound_is_thin_and_black_and_may_shade_what_it_forbids():
-    _, ax = draw.subplots()
-    draw.bound(ax, [1, 10], [2, 3], "bound", forbids=True, linestyle=style.DOTTED)
-    (line,), (shaded,) = ax.lines, ax.collections
-    assert (line.get_color(), line.get_linewidth(), line.get_marker()) == ("#000000", 0.7, "None")
-    assert shaded.get_paths()[0].get_extents().get_points().tolist() == [[1, 0], [10, 3]]
-
-
 def test_a_family_has_a_panel_for_each_value_with_its_curves_and_bounds():
     rows = [(k, a, x, k * x, 9 * x) for k in (2, 1) for a in ("UCB1", "IMED") for x in (1, 2, 3)]
     data = pd.DataFrame(rows, columns=["K", "algorithm", "x", "y", "limit"])
@@ -98,7 +90,7 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {error}"]
 
 
-@pytest.mark.parametrize(("count", "rows", "finals"), [(3, 1, 0), (4, 1, 0), (6, 2, 0), (7, 2, 1)])
+@pytest.mark.parametrize(("count", "rows", "finals"), [(3, 1, 0), (7, 2, 1)])
 def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(count, rows, finals):
     cells = itertools.product(range(count), ("UCB1", "IMED"), (1, 10, 100))
     names = ["epsilon", "algorithm", "t", "mean"]
@@ -114,14 +106,11 @@ def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(c
     assert len({ax.get_subplotspec().rowspan.start for ax in fig.axes}) == rows
     assert len({ax.get_xlim() for ax in drawn}) == 1
     assert {ax.get_ylim() for ax in drawn} == {draw.regret_limits(data)}
-    assert {(ax.get_xscale(), ax.get_yscale()) for ax in drawn} == {("log", "log")}
-    # the lowest panel of each column
-    below = {ax.get_subplotspec().colspan.start: ax for ax in drawn}
+    # numbers and names of axes at the lowest panel of each column only
     numbered = {ax for ax in drawn if ax.xaxis.get_tick_params()["labelbottom"]}
-    assert numbered == {ax for ax in below.values() if ax.get_xlabel()} != set()
-    assert finals or numbered == set(below.values())
-    texts = [text.get_text() for text in fig.legends[0].get_texts()]
-    assert texts == ["UCB1", "IMED"]
+    lowest = {ax.get_subplotspec().colspan.start: ax for ax in drawn}
+    assert numbered == {ax for ax in lowest.values() if ax.get_xlabel()} != set()
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["UCB1", "IMED"]
 
 
 def test_what_is_missing_is_named_with_the_function_that_makes_it():

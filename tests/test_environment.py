@@ -10,7 +10,6 @@ import pytest
 import yaml
 from conftest import ROOT
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 
 import privregret
 from privregret.press.papers import PAPERS
@@ -50,20 +49,6 @@ def test_a_package_has_one_version_in_all_locks():
     names = {name for name, _ in made}
     assert names and names.isdisjoint(name for name, _ in site | dev)
     assert len(site | dev) == len({name for name, _ in site | dev})
-
-
-@pytest.mark.parametrize(
-    "name", [*LOCKS, "environment.yml", "pyproject.toml", "Makefile", ".ci/run", ".ci/set-up"]
-)
-def test_no_registry_is_named(name):
-    text = (ROOT / name).read_text().replace("--no-emit-index-url", "")
-    assert re.findall(r"\S*://\S*|--(?:extra-)?index-url|--find-links", text) == []
-
-
-def test_conda_users_get_the_same_lock():
-    python, pip, from_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    assert (pip, from_pip) == ("pip", {"pip": ["-r requirements.lock"]})
-    assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
 
 
 @pytest.mark.parametrize("outputs", [False, True])

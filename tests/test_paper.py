@@ -71,14 +71,6 @@ def test_citations_and_references(document):
 
 
 @tex
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_typesets(name, tmp_path):
-    line = f"latexmk -pdf -Werror -interaction=nonstopmode -halt-on-error -outdir={tmp_path} {name}"
-    done = subprocess.run(line.split(), cwd=PAPER, capture_output=True, text=True, errors="replace")
-    assert done.returncode == 0, done.stdout[-2000:]
-
-
-@tex
 @pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
 @pytest.mark.parametrize("verdicts", [False, True])
 def test_published_files_compile_in_a_bare_article(columns, verdicts, tmp_path):

@@ -11,13 +11,8 @@ from conftest import ROOT, Project
 from privregret.core import files
 from privregret.press import record
 
-# One notebook for each engine: simulated events and rounds, exact regret, enumeration, adversaries.
-NOTEBOOKS = [
-    "azize2025/B-release-models",
-    "cesari2026/6-extra-logarithm",
-    "hu2021/6-experiments",
-    "asi2025/G-exp3-leakage",
-]
+# simulated events and rounds; exact regret
+NOTEBOOKS = ["hu2021/6-experiments", "cesari2026/6-extra-logarithm"]
 # neither AVX-512 nor AVX2 nor fused multiplication and addition
 OLD_PROCESSOR = {
     "NPY_DISABLE_CPU_FEATURES": " ".join(np._core._multiarray_umath.__cpu_dispatch__),

@@ -61,15 +61,7 @@ def staged(clone):
 def as_lab_saves_it(path, change=("", "")):
     """Write a notebook as it is after a run in JupyterLab, one text of its sources replaced."""
     notebook = nbformat.read(path, as_version=4)
-    notebook.metadata.language_info = {
-        "codemirror_mode": {"name": "ipython", "version": 3},
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "nbconvert_exporter": "python",
-        "pygments_lexer": "ipython3",
-        "version": "3.11.7",
-    }
+    notebook.metadata.language_info = {"name": "python", "file_extension": ".py", "version": "3.11"}
     notebook.metadata.widgets = {"application/vnd.jupyter.widget-state+json": {"state": {}}}
     for i, cell in enumerate(notebook.cells):
         cell.metadata.trusted = True

@@ -18,48 +18,43 @@ from privregret.press.papers import PAPERS
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
 CLAIM = {"title": "It", "place": "Theorem 1", "claim": "It holds.", "quantity": "ratio"}
 CLAIM |= {"evidence": "proof", "at_most": 1}
-
-
 CALLS = {"figure": "figure", "table": "table", "verdict": "claim", "verdicts": "claim"}
 
 
 def problems(texts, cells):
     """The unknown keys, unused keys and unknown names of texts and of code cells, a line each."""
-    found, assigned, given = [], {"cited", "value"} | set(PAPERS) | set(texts["text"]), set()
+    found, assigned = [], {"cited", "value"} | set(PAPERS) | set(texts["text"])
     used = {section: [] for section in text.FIELDS}
-    for cell in cells:
-        tree = ast.parse("\n".join(line for line in cell.splitlines() if line[:1] not in "%!"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                assigned.add(node.id)
-            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                assigned.add(node.name)
-            elif isinstance(node, ast.alias):
-                assigned.add((node.asname or node.name).split(".")[0])
-            elif section := section_of(node):
-                keys = [pattern(a) for a in node.args[:3] if pattern(a)]
-                used[section] += keys[:1]
-                given |= {k.arg for k in node.keywords if k.arg}
+    for node in (node for cell in cells for node in ast.walk(parsed(cell))):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.FunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                assigned.add(name)
+            case ast.alias(name=name, asname=other):
+                assigned.add((other or name).split(".")[0])
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="publish"), attr=attr)):
+                if attr in CALLS:
+                    used[CALLS[attr]] += [p for p in map(pattern, node.args[:3]) if p][:1]
+                    assigned |= {k.arg for k in node.keywords}
     for section, keys in used.items():
         known = texts[section]
-        for key in keys:
-            if not any(fnmatch.fnmatch(key, k) or fnmatch.fnmatch(k, key) for k in known):
-                found.append(f"publish names [{section}.{key}], which is not in the file")
-        for k in known:
-            if not any(fnmatch.fnmatch(key, k) or fnmatch.fnmatch(k, key) for key in keys):
-                found.append(f"[{section}.{k}] is not used")
+        found += [f"publish names [{section}.{k}], unknown" for k in keys if unlike(k, known)]
+        found += [f"[{section}.{k}] is not used" for k in known if unlike(k, keys)]
     for where, said in strings(texts, ""):
-        for name, _ in text.SLOT.findall(said):
-            if name not in assigned | given:
-                found.append(f"{where}: «{name}» is no name of the notebook")
+        names = {name for name, _ in text.SLOT.findall(said)}
+        found += [f"{where}: «{name}» is no name of the notebook" for name in names - assigned]
     return found
 
 
-def section_of(node):
-    """Return the section from which a call of `publish` takes its text, or None."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="publish"), attr=attr)):
-            return CALLS.get(attr)
+def unlike(key, others):
+    return not any(fnmatch.fnmatch(key, o) or fnmatch.fnmatch(o, key) for o in others)
+
+
+def parsed(cell):
+    return ast.parse("\n".join(line for line in cell.splitlines() if line[:1] not in "%!"))
 
 
 def pattern(node):
@@ -88,21 +83,16 @@ def cells(file):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_a_notebook_and_its_texts_agree(file):
-    texts = text.read(file)
-    assert problems(texts, cells(file)) == []
+def test_a_notebook_and_its_texts_agree_and_a_name_is_assigned_in_one_cell_only(file):
+    texts, sources = text.read(file), cells(file)
+    assert problems(texts, sources) == []
     assert len(texts["claim"]) <= 10
     assert texts["checked"] or file.parent.name not in PAPERS
     for entry in texts["figure"].values():
         assert len(text.SLOT.sub("name", entry["caption"]).split()) <= 75
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_a_name_is_assigned_in_one_cell_only(file):
     assigned = Counter()
-    for cell in cells(file):
-        lines = [line for line in cell.splitlines() if line[:1] not in "%!"]
-        found, todo = set(), list(ast.parse("\n".join(lines)).body)
+    for cell in sources:
+        found, todo = set(), list(parsed(cell).body)
         while todo:
             node = todo.pop()
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -160,14 +150,9 @@ def test_every_finding_has_a_permanent_id():
 def test_an_id_that_is_used_twice_new_changed_or_gone_is_found():
     listed = ["a/old retired", "a/one", "a/gone", "a/one"]
     used = [("x.toml", "a/one"), ("y.toml", "a/one"), ("y.toml", "a/old"), ("y.toml", "a/new")]
-    found = list(unlisted(listed, used))
-    assert [line.split()[:2] for line in found] == [
-        ["findings.txt:", "a/one"],
-        ["y.toml:", "a/one"],
-        ["y.toml:", "a/old"],
-        ["y.toml:", "a/new"],
-        ["findings.txt:", "a/gone"],
-    ]
+    found = [" ".join(line.split()[:2]) for line in unlisted(listed, used)]
+    of_files = [f"y.toml: a/{key}" for key in ("one", "old", "new")]
+    assert found == ["findings.txt: a/one", *of_files, "findings.txt: a/gone"]
 
 
 def written(tmp_path, content):
@@ -185,35 +170,33 @@ def entry(section, key, **fields):
     ("content", "shown"),
     [
         ("[claim", ["one.toml"]),
-        (entry("figures", "a", caption="A."), ["figures"]),
-        (entry("figure", "a", text="A."), ["figure.a", "caption"]),
-        (entry("claim", "a", place="1", claim="It holds."), ["claim.a", "quantity"]),
-        (entry("claim", "a", **CLAIM, repairs="none"), ["claim.a", "repairs"]),
-        (entry("claim", "a", **(CLAIM | {"at_most": [1]})), ["claim.a", "at_most"]),
-        (entry("claim", "a", **CLAIM, above=1), ["claim.a", "above"]),
-        (entry("claim", "a", **CLAIM, kind="guess"), ["claim.a", "guess"]),
-        (entry("claim", "a", **CLAIM, repair="Two.", stands="maybe"), ["claim.a", "stands"]),
-        (entry("claim", "a", **CLAIM, repair="Two."), ["claim.a", "repair"]),
-        (entry("claim", "a", **(CLAIM | {"evidence": "word"})), ["claim.a", "evidence", "'word'"]),
-        (entry("claim", "a", **(CLAIM | {"title": "a " * 9})), ["claim.a", "title"]),
-        (entry("claim", "a", **CLAIM, failure="typo"), ["claim.a", "failure", "'typo'"]),
-        (entry("claim", "a", **CLAIM, failure="error"), ["claim.a", "failure", "printed, repair"]),
-        (entry("claim", "a", **CLAIM, failure="condition"), ["claim.a", "failure", "repair"]),
-        (
-            entry("claim", "a", **CLAIM, kind="ours", failure="condition", repair="K > 2"),
-            ["claim.a", "failure", "condition"],
-        ),
         ("checked = '2026-11-26'", ["checked", "'2026-11-26'"]),
         ("figure = 1", ["figure", "1"]),
-        ("[text]\nat = 3", ["text", "at", "3"]),
+        (entry("figures", "a", caption="A."), ["figures"]),
+        (entry("figure", "a", text="A."), ["figure.a", "caption"]),
         (entry("figure", "a", caption=3), ["figure.a", "caption", "3"]),
-        (entry("claim", "a", **(CLAIM | {"place": ["1"]})), ["claim.a", "place", "['1']"]),
-        (entry("claim", "a", **CLAIM, note=True), ["claim.a", "note", "True"]),
-        (entry("claim", "a", **CLAIM, rows="K"), ["claim.a", "rows", "'K'"]),
-        (entry("claim", "a", **CLAIM, rows=["K", 2]), ["claim.a", "rows", "2]"]),
-        (entry("claim", "a", **CLAIM, macro=["x"]), ["claim.a", "macro"]),
-        (entry("table", "a", caption="A.", columns="x"), ["table.a", "columns", "'x'"]),
         ("[table.a]\ncaption = 'A.'\nwidths = {x = '1'}", ["table.a", "widths", "'1'}"]),
+        (entry("claim", "a", place="1", claim="It holds."), ["claim.a", "quantity"]),
+        *(
+            (entry("claim", "a", **CLAIM | fields), ["claim.a", *shown])
+            for fields, *shown in (
+                ({"repairs": "none"}, "repairs"),
+                ({"at_most": [1]}, "at_most"),
+                ({"above": 1}, "above"),
+                ({"kind": "guess"}, "guess"),
+                ({"repair": "Two.", "stands": "maybe"}, "stands"),
+                ({"repair": "Two."}, "repair"),
+                ({"evidence": "word"}, "evidence", "'word'"),
+                ({"title": "a " * 9}, "title"),
+                ({"failure": "typo"}, "failure", "'typo'"),
+                ({"failure": "error"}, "failure", "printed, repair"),
+                ({"failure": "condition"}, "failure", "repair"),
+                ({"kind": "ours", "failure": "condition", "repair": "K"}, "failure", "condition"),
+                ({"note": True}, "note", "True"),
+                ({"rows": ["K", 2]}, "rows", "2]"),
+                ({"macro": ["x"]}, "macro"),
+            )
+        ),
     ],
 )
 def test_a_bad_file_is_refused(tmp_path, content, shown):
