@@ -4,7 +4,6 @@ its contract on."""
 import math
 from collections.abc import Callable
 from dataclasses import astuple
-from functools import partial
 from typing import NamedTuple
 
 import lectures
@@ -48,7 +47,6 @@ from privregret.full_information import (
 from privregret.instances import (
     AZIZE2025_2,
     DEPENDENT_COPIES,
-    HU2021_3,
     TWO_ACTION_FIXED,
     Adversary,
     Advice,
@@ -57,8 +55,6 @@ from privregret.instances import (
     bernoulli_losses,
     dependent,
     deterministic_losses,
-    gap_adversary,
-    packing,
 )
 
 INF = math.inf
@@ -183,8 +179,8 @@ BANDITS = [
     bandit(LazyDPTS(0.05), THREE, (30, 300, 2000), 1500),
     bandit(LazyDPTS(1.0), FIVE, (10, 200, 1500), 1500),
     bandit(LazyDPTS(30.0), TWO, (20, 150, 1500)),
-    bandit(LazyDPTS(4.0), APART, (200, 2000, 12_000), 1500),
-    bandit(LazyDPTS(1000.0), LOW, (100, 1000, 8000), 1500),
+    bandit(LazyDPTS(4.0), APART, (200, 1000, 4000), 1500),
+    bandit(LazyDPTS(1000.0), LOW, (100, 1000, 4000), 1500),
     bandit(IMED(), FIVE, (10, 100, 1500)),
     bandit(KLUCB(), THREE, (10, 100, 800), 1500),
 ]
@@ -286,7 +282,11 @@ LONGER = [  # what plays a uniform action for a while
     (*ours(VotesOrLeader(30.0)), (9, 60)),
     (*ours(VotesOrLeader(8.0)), (30, 150)),
 ]
-FULL_INFORMATION = [Case(a, twin, losses, (5, 19)) for a, twin in EVERYWHERE for losses in LOSSES]
+FULL_INFORMATION = [  # each on half of the losses
+    Case(a, twin, losses, (5, 19))
+    for i, (a, twin) in enumerate(EVERYWHERE)
+    for losses in LOSSES[i % 2 :: 2]
+]
 FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
 FULL_INFORMATION += [Case(a, twin, p, t) for a, twin, t in LONGER for p in (ACTIONS, LOSSES[1])]
 
@@ -414,86 +414,18 @@ CASES = BANDITS + FULL_INFORMATION + ADVERSARIAL + EXPERTS
 FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[::-1]
 
 
-# What epsilon does
+def kind(algorithm):
+    """Its class, and that of what it is made around."""
+    inner = getattr(algorithm, "base", None) or getattr(algorithm, "bandit", None)
+    return type(algorithm), inner and kind(inner)
+
+
+# each class once
+KINDS = list({kind(case.algorithm): case for case in reversed(CASES)}.values())[::-1]
 
 
 def no_noise(scale, rng):
     return 0.0
-
-
-def tie_breaking(scale, rng):
-    return bandits.TINY * rng.random()
-
-
-RESAMPLED = FTNL(1e6, "gumbel", bernoulli_resampling=True)
-PRIVATE_EXPERTS = ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9))
-LOCAL = exp4("local_exp4", epsilon=INF, eta=0.1, gamma=0.05)
-# algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the
-# latter
-LIMITS = [
-    (AnytimeLazyUCB(1e6), lazy_ucb(INF, laplace=tie_breaking), EQUAL, (20, 100, 500), 400),
-    (HybridUCB(1e6), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
-    (DPSE(1e6, 0.9), dp_se(1e6, 0.9), CLOSE, (1200, 2000, 5000), 200),
-    *(
-        (kind(1e6), batched(kind.rule, 500.0, laplace=no_noise), EQUAL, (20, 100, 500), 400)
-        for kind in (DPKLUCB, DPIMED)
-    ),
-    *(
-        (FTNL(1e6, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
-        for noise in ("laplace", "exponential", "gumbel")
-    ),
-    (RESAMPLED, EpochLeader(True).play, TWO_ACTION_FIXED, (5, 19), 2500),
-    (NaiveFTNL(1e6), EpochLeader().play, ACTIONS, (5, 19), 2500),
-    (RandomPrefixSoftmax(1e6, "full", INF), EpochLeader().play, ACTIONS, (5, 19), 2500),
-    *((BatchedPrivate(base, 1e9), base.play, TURN, REPORTS, 1000) for base, _ in BASES),
-    (LocallyPrivate(HTINF(1.0), 1e9), HTINF(1.0).play, TURN, REPORTS, 1000),
-    (PRIVATE_EXPERTS, ExpertsFromBandit(HTINF(1.0)).play, ADVISED, REPORTS, 1000),
-    (EXP4Local(1e9, 0.1, 0.05), LOCAL, ADVISED, (40, 200), 300),
-]
-
-STEADY = Adversary("steady", [0], [[0.25, 0.75, 0.75, 0.75]])
-ADVICE_TOO = ExpertProblem(STEADY, Advice.of_arms([[0, 1, 2, 3, 1]], 4))
-
-
-def private(base, epsilon):
-    return BatchedPrivate(base, epsilon)
-
-
-GAP, PACKED = gap_adversary(4, 0.5), packing(10, 0.3)
-RISER = Adversary("riser", [0], [[0.5, 0.0]])
-# family, epsilons that rise, problem, horizon, runs: regret must fall from each to the next, beyond
-# its error
-FALLING = [
-    (AnytimeLazyUCB, (0.02, 0.1, 0.5, 2.0, 16.0), HU2021_3, 2**16, 500),
-    # from about 0.12 on, epochs do not depend on epsilon
-    (DPSE, (0.002, 0.006, 0.02, 0.06), HU2021_3, 2**18, 500),
-    (HybridUCB, (1.0, 4.0, 16.0, 64.0, 256.0), HU2021_3, 2**13, 60),
-    (lambda e: HybridUCB(e, "rootfree"), (1.0, 16.0, 256.0), HU2021_3, 2**13, 60),
-    (lambda e: HybridUCB(e, "scaled"), (1.0, 16.0, 256.0), HU2021_3, 2**13, 60),
-    (DPKLUCB, (0.02, 0.1, 0.5), HU2021_3, 2**14, 400),
-    (DPIMED, (0.02, 0.1, 0.5), HU2021_3, 2**14, 400),
-    (AdaPKLUCB, (0.05, 0.2, 1.0), HU2021_3, 2**16, 400),
-    (LazyDPTS, (0.05, 0.2, 1.0, 10.0), HU2021_3, 2**14, 100),
-    (partial(FTNL, noise="laplace"), (0.02, 0.1, 0.5, 2.0), PACKED, 2**13, 800),
-    (partial(FTNL, noise="gumbel"), (0.02, 0.1, 0.5, 2.0), PACKED, 2**13, 800),
-    (partial(FTNL, noise="exponential"), (0.02, 0.1, 0.5, 2.0), PACKED, 2**13, 800),
-    (NaiveFTNL, (0.1, 0.5, 2.0, 10.0), PACKED, 2**13, 800),
-    (RandomPrefixSoftmax, (0.02, 0.06, 0.2), PACKED, 2**13, 800),
-    (partial(private, HTINF(math.sqrt(6))), (0.01, 0.1, 1.0), GAP, 50_000, 40),
-    (partial(private, EXP3(0.02, 0.05)), (0.01, 0.1), STEADY, 20_000, 60),
-    (partial(private, FTPL(0.05, 50)), (0.01, 0.1), STEADY, 20_000, 60),
-    (
-        lambda e: LocallyPrivate(HTINF((1 + 2 / e**2) ** 0.5), e),
-        (0.01, 0.1, 1.0),
-        STEADY,
-        20_000,
-        60,
-    ),
-    (lambda e: ExpertsFromBandit(private(HTINF(2.0), e)), (0.01, 0.1, 1.0), ADVICE_TOO, 20_000, 60),
-    (lambda e: EXP4Local(e, 0.002 * e, 0.05), (0.02, 0.2, 2.0), ADVICE_TOO, 20_000, 60),
-    (lambda e: EXP4Batched(e, 1e-2, 0.05, 0.2, 200), (0.05, 1.0), ADVICE_TOO, 20_000, 60),
-    (lambda e: SparseSwitch(e, 0.1), (0.05, 0.3, 2.0), RISER, 4000, 200),
-]
 
 
 def short_runs() -> dict:

@@ -2,6 +2,7 @@
 says they behave."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,23 +12,16 @@ from privregret.bounds import azize2025 as bounds
 from privregret.divergence import d_epsilon, d_epsilon_inverse, kl, kl_inverse
 
 GRID = [0, 1e-12, 1e-6, 0.01, 0.3, 0.5, 0.5000001, 0.75, 0.9, 0.900001, 0.99, 1 - 1e-9, 1]
-EPSILONS = [1e-6, 1e-3, 0.1, 1, 5, 36.7, 37, 50]
+EPSILONS = [1e-6, 0.1, 5, 36.7, 37]
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-def test_d_epsilon_is_its_definition_in_50_digits(epsilon):
-    for x in GRID:
-        for y in GRID:
-            exact = float(naive.d_epsilon_decimal(x, y, epsilon))
-            found = d_epsilon(float(x), float(y), float(epsilon))
-            assert found == pytest.approx(exact, rel=1e-12, abs=0)
-
-
-def test_kl_in_50_digits():
-    for p in GRID:
-        for q in GRID:
-            exact = float(naive.kl_decimal(*map(naive.Decimal, map(float, (p, q)))))
-            assert kl(float(p), float(q)) == pytest.approx(exact, rel=1e-12, abs=0)
+def test_divergences_are_their_definitions_in_50_digits(epsilon):
+    for x, y in product(map(float, GRID), repeat=2):
+        exact = float(naive.d_epsilon_decimal(x, y, epsilon))
+        assert d_epsilon(x, y, float(epsilon)) == pytest.approx(exact, rel=1e-12, abs=0)
+        exact = float(naive.kl_decimal(naive.Decimal(x), naive.Decimal(y)))
+        assert kl(x, y) == pytest.approx(exact, rel=1e-12, abs=0)
 
 
 def some_points(n, seed=0):
@@ -41,7 +35,7 @@ def some_points(n, seed=0):
 
 def test_inverse_solves_the_equation():
     """To 1e-12 relative, plus what four units in the last place of the solution are worth."""
-    for x, level, epsilon in some_points(20_000):
+    for x, level, epsilon in some_points(5000):
         mu = d_epsilon_inverse(x, level, epsilon)
         if level >= epsilon * (1 - x):
             assert mu == 1
@@ -51,7 +45,7 @@ def test_inverse_solves_the_equation():
 
 
 def test_inverse_of_kl():
-    for x, level, _ in some_points(20_000):
+    for x, level, _ in some_points(5000):
         mu = kl_inverse(x, level)
         assert x <= mu <= 1
         if 0 < x < 1 and mu < 1 - 1e-12:
@@ -70,7 +64,7 @@ def test_known_inverses():
 
 def test_properties_of_d_epsilon():
     rng = np.random.default_rng(1)
-    for _ in range(3000):
+    for _ in range(1000):
         x, y = np.sort(rng.random(2))
         epsilon = 10 ** rng.uniform(-3, 1.5)
         d = d_epsilon(x, y, epsilon)
@@ -81,7 +75,6 @@ def test_properties_of_d_epsilon():
         if epsilon >= bounds.critical_epsilon(x, y):
             assert d == pytest.approx(kl(x, y), rel=1e-12)
         assert d_epsilon(x, y, 1e-7) == pytest.approx(1e-7 * (y - x), rel=1e-3, abs=1e-13)
-        assert d == pytest.approx(naive.d_epsilon(x, y, epsilon), rel=1e-7)
         assert d >= bounds.d_epsilon(x, y, epsilon) and d_epsilon(x, x, epsilon) == 0
 
 
@@ -89,7 +82,7 @@ def test_derivatives_of_d_epsilon():
     """Lemmas F.3 and F.5 with (33) of its proof, by finite differences."""
     rng = np.random.default_rng(2)
     h = 1e-7
-    for _ in range(3000):
+    for _ in range(1000):
         x, y = np.sort(rng.uniform(0.01, 0.99, 2))
         epsilon = 10 ** rng.uniform(-2, 1)
         here = d_epsilon(x, y, epsilon)

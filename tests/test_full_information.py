@@ -1,15 +1,12 @@
-"""What is particular to full-information algorithms: epochs, prefixes, presets, seen faults."""
+"""What is particular to full-information algorithms: presets, and numbers of actions."""
 
 import math
 
-import numpy as np
 import pytest
-from cases import ACTIONS
 from conftest import refused
-from laws import by_play, by_run, same_law
-from naive import full_information as naive
 
 from privregret import instances
+from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core.algorithm import NOT_PRIVATE, Privacy
 from privregret.full_information import (
     FTNL,
@@ -18,54 +15,6 @@ from privregret.full_information import (
     NaiveFTNL,
     RandomPrefixSoftmax,
 )
-
-
-class SharedNoise(naive.Phased):
-    """A fault: one draw of noise for all actions, which does not change the leader."""
-
-    def choose(self, vectors, actions, rng):
-        return min(range(actions), key=lambda j: sum(v[j] for v in vectors))
-
-
-class StaleData(naive.Phased):
-    """A fault: the last loss vector of the epoch is forgotten."""
-
-    def choose(self, vectors, actions, rng):
-        return super().choose(vectors[:-1], actions, rng)
-
-
-class Greedy(naive.Phased):
-    """A fault: the largest loss is followed."""
-
-    def choose(self, vectors, actions, rng):
-        return super().choose([[-x for x in v] for v in vectors], actions, rng)
-
-
-@pytest.mark.parametrize("fault", [SharedNoise, StaleData, Greedy])
-def test_the_comparison_of_laws_can_fail(fault):
-    played = by_play(fault("laplace", 1.0, 2.0, False).play, ACTIONS, (5, 19), 2500, seed=3)
-    assert not same_law(played, by_run(FTNL(2.0), ACTIONS, (5, 19), 2500, seed=4))
-
-
-def test_an_epoch_plays_one_action_and_its_rounds_are_floor_log2():
-    losses = np.random.default_rng(0).random((1000, 6))
-    for algorithm in (FTNL(1.0), RandomPrefixSoftmax(1.0)):
-        actions = algorithm.play(losses, 2)
-        epochs = np.floor(np.log2(np.arange(1, 1001))).astype(int)
-        for epoch in range(epochs.max() + 1):
-            assert len(set(actions[epochs == epoch])) == 1
-
-
-def test_a_prefix_ignores_what_comes_after_it():
-    losses = np.random.default_rng(0).random((32, 4))
-    losses[:16] = 0.5
-    changed = losses.copy()
-    # rounds 25..31: after the half prefix of the block 16..31
-    changed[24:31] = 1 - changed[24:31]
-    for prefix in ("half", "full"):
-        learner = RandomPrefixSoftmax(50.0, prefix, math.inf)
-        last = [learner.play(t, s)[-1] for s in range(200) for t in (losses, changed)]
-        assert (last[::2] == last[1::2]) == (prefix == "half")
 
 
 def test_presets_and_what_they_guarantee():
@@ -78,6 +27,8 @@ def test_presets_and_what_they_guarantee():
     assert RandomPrefixSoftmax(3.0).privacy == Privacy(3.0, 0.25)
     assert RandomPrefixSoftmax(3.0, cap=math.inf).privacy == Privacy(3.0, 3.0)
     assert NaiveFTNL(0.5).noise_scale(10) == 20 and NaiveFTNL(0.5).privacy == Privacy(0.5, 0.5)
+    for learner in (Votes, VotesOrLeader, MarginStop):
+        assert learner(0.5).privacy == Privacy(0.5, 0.5)
     assert EpochLeader().privacy == NOT_PRIVATE == DecreasingHedge().privacy
 
 

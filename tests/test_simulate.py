@@ -2,12 +2,10 @@
 
 import io
 import math
-import os
-import subprocess
 import sys
 import tracemalloc
 from dataclasses import dataclass
-from itertools import product
+from functools import partial
 from pathlib import Path
 
 import joblib
@@ -17,143 +15,43 @@ import pytest
 from conftest import refused
 from pandas.testing import assert_frame_equal
 
-import privregret
 from privregret import estimates, exact, instances, simulate
 from privregret.adversarial import tuning
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
-from privregret.core import checks, progress, streams
+from privregret.core import checks, progress
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
+from privregret.instances import HU2021_2, HU2021_3, BernoulliBandit
 from privregret.simulate import checkpoints, regret_curves, regret_summary, worst_problem
 
 ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
 RUNS = 139  # in blocks of 64 and of 4, the last of them not full
 
 
-def curves(algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options):
-    return regret_curves(
-        algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options
-    )
+def called(function, algorithms=ALGORITHMS, problems=HU2021_2, **options):
+    given = {"horizon": 2000, "runs": RUNS, "seed": 7, "points": 20, "workers": 1}
+    return function(algorithms, problems, **given | options)
 
 
-def summarised(
-    algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options
-):
-    return regret_summary(
-        algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options
-    )
+curves, summarised = partial(called, regret_curves), partial(called, regret_summary)
 
 
-def part(frame, algorithm):
-    """One algorithm's numbers in a table of several."""
-    own = frame.algorithm == algorithm.label
+def part(frame, algorithm, problem=HU2021_2):
+    """One algorithm's numbers on one problem in a table of several."""
+    own = (frame.algorithm == algorithm.label) & (frame.instance == problem.name)
     if hasattr(algorithm, "epsilon"):
         own &= frame.epsilon == algorithm.epsilon
     return frame.loc[own, ["instance", "run", "t", "regret"]].reset_index(drop=True)
 
 
-@pytest.mark.parametrize("workers", [2, 4, -1])
-def test_same_numbers_with_any_number_of_workers(workers):
-    assert_frame_equal(curves(), curves(workers=workers), check_exact=True)
-
-
 def test_a_curve_depends_on_nothing_but_itself():
     alone = {a: part(curves([a]), a) for a in ALGORITHMS}
-    for company in (
-        ALGORITHMS[::-1],
-        [*ALGORITHMS, AnytimeLazyUCB(0.25), DPSE(3.0)],
-        [AnytimeLazyUCB(4.0), *ALGORITHMS[2:], *ALGORITHMS[:2]],
-    ):
-        together = curves(company)
+    for company in (ALGORITHMS[::-1], [AnytimeLazyUCB(4.0), *ALGORITHMS[2:], *ALGORITHMS[:2]]):
+        together = curves(company, [HU2021_3, HU2021_2])
         for algorithm, own in alone.items():
             assert_frame_equal(part(together, algorithm), own, check_exact=True)
-
-
-def test_a_run_depends_on_nothing_but_its_number():
-    few, many = curves(runs=5), curves()
-    for algorithm in ALGORITHMS:
-        own = part(many, algorithm)
-        assert_frame_equal(
-            part(few, algorithm), own[own.run < 5].reset_index(drop=True), check_exact=True
-        )
-
-
-def test_block_by_block_against_the_algorithm_itself():
-    frame, rounds = curves(), checkpoints(2000, 20)
-    for algorithm in ALGORITHMS:
-        expected, key = [], streams.key(algorithm, HU2021_2)
-        for block, first in enumerate(range(0, RUNS, algorithm.runs_per_stream)):
-            rng, runs = (
-                streams.generator(key, 7, block),
-                min(algorithm.runs_per_stream, RUNS - first),
-            )
-            counts = algorithm.run(HU2021_2, rounds, rng, runs)
-            for run, regrets in enumerate(counts @ HU2021_2.gaps, first):
-                expected += [(run, t, regret) for t, regret in zip(rounds, regrets, strict=True)]
-        own = part(frame, algorithm)
-        assert list(zip(own.run, own.t, own.regret, strict=True)) == expected
-
-
-def test_checkpoints_do_not_change_the_numbers():
-    few, many = curves(points=[100, 900]), curves(points=range(50, 2000, 50))
-    assert sorted(few.t.unique()) == [100, 900, 2000]
-    for algorithm in ALGORITHMS:
-        own = part(many, algorithm)
-        own = own[own.t.isin([100, 900, 2000])].reset_index(drop=True)
-        assert_frame_equal(part(few, algorithm), own, check_exact=True)
-
-
-def first_draws(algorithm, problem, seed, block):
-    rng = streams.generator(streams.key(algorithm, problem), seed, block)
-    return tuple(rng.integers(2**63, size=2).tolist())
-
-
-def test_every_block_has_a_stream_of_its_own():
-    epsilons = (0.1, 0.25, 0.5, 1.0, 8.0, 64.0, 128.0)
-    algorithms = [UCB1()]
-    for e in epsilons:
-        algorithms += [AnytimeLazyUCB(e), DPSE(e), DPSE(e, 0.1)]
-        algorithms += [HybridUCB(e), HybridUCB(e, "rootfree"), HybridUCB(e, "scaled")]
-    cases = list(product(algorithms, (HU2021_1, HU2021_2, HU2021_3), (0, 1, 2**40), range(15)))
-    assert len({first_draws(*case) for case in cases}) == len(cases)
-
-
-def test_streams_do_not_collide_in_many_blocks():
-    draws = {first_draws(UCB1(), HU2021_1, 0, block) for block in range(5000)}
-    assert len(draws) == 5000
-
-
-def test_equal_algorithms_share_their_stream():
-    """However the parameters are spelt: whole numbers, numpy's, or defaults."""
-    for a, b in [
-        (AnytimeLazyUCB(1), AnytimeLazyUCB(1.0)),
-        (AnytimeLazyUCB(np.float64(0.5)), AnytimeLazyUCB(0.5)),
-        (HybridUCB(2), HybridUCB(np.float32(2), "paper")),
-        (DPSE(1, beta=1), DPSE(1.0, beta=1.0)),
-        (DPSE(1, beta=np.float64(0.5)), DPSE(1.0, beta=0.5)),
-    ]:
-        assert a == b
-        assert first_draws(a, HU2021_1, 3, 4) == first_draws(b, HU2021_1, 3, 4)
-
-
-def test_streams_are_the_same_in_another_process():
-    code = """
-from privregret import bandits, instances
-from privregret.core import streams
-key = streams.key(bandits.HybridUCB(0.5), instances.HU2021_1)
-print(*streams.generator(key, 3, 4).integers(2**63, size=2))
-"""
-    path = os.pathsep.join(
-        [str(Path(privregret.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    )
-    for salt in ("1", "2"):
-        environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": path}
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        assert tuple(map(int, done.stdout.split())) == first_draws(HybridUCB(0.5), HU2021_1, 3, 4)
+        order = [(p.name, a.label) for p in (HU2021_3, HU2021_2) for a in company]
+        assert [*zip(together.instance, together.algorithm, strict=True)][:: RUNS * 20] == order
 
 
 @dataclass(frozen=True)
@@ -169,7 +67,7 @@ class Alternate(BanditAlgorithm):
 
 def test_the_table_is_tidy():
     instance = BernoulliBandit("two arms", (0.25, 0.75))
-    frame = curves([Alternate(4), Alternate(0)], instance, 10, runs=2, points=[2, 6])
+    frame = curves([Alternate(4), Alternate(0)], instance, horizon=10, runs=2, points=[2, 6])
     expected = pd.DataFrame(
         {
             "algorithm": "Alternate",
@@ -185,20 +83,11 @@ def test_the_table_is_tidy():
     assert_frame_equal(frame, expected, check_exact=True)
 
 
-def test_columns_hold_every_parameter():
-    frame = curves()
-    assert list(frame.columns[:6]) == ["algorithm", "instance", "run", "t", "regret", "heavy"]
-    assert set(frame.columns[6:]) == {"epsilon", "beta", "tree", "proved_epsilon"}
-    assert len(frame) == len(ALGORITHMS) * RUNS * frame.t.nunique()
-    assert not frame.duplicated(["algorithm", "run", "t"]).any()
-    assert frame.loc[frame.algorithm == "UCB1", "epsilon"].isna().all()
-    assert frame.regret.notna().all() and (frame.regret >= 0).all()
-
-
 def test_a_comparison_at_one_epsilon_shows_what_is_proved():
     """As printed Hybrid-UCB is proved to be 1.5 epsilon-DP, the softmax has its cap."""
     bandits = curves([HybridUCB(1.0), DPSE(1.0), UCB1()], horizon=20, runs=1, points=1)
     assert bandits.proved_epsilon.tolist() == [1.5, 1.0, math.inf]
+    assert bandits.epsilon.isna().tolist() == [False, False, True]
     learners, problem = (
         [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")],
         instances.packing(3, 0.2),
@@ -208,33 +97,24 @@ def test_a_comparison_at_one_epsilon_shows_what_is_proved():
         assert frame.proved_epsilon.tolist() == [0.25, 2.0] and (frame.epsilon == 1).all()
 
 
-@pytest.mark.parametrize("runs", [1, 2, 19, 64, 1000])
+@pytest.mark.parametrize("runs", [1, 19, 1000])
 def test_a_summary_without_the_runs(runs):
-    several = {
-        "algorithms": ALGORITHMS,
-        "instance": [HU2021_2, HU2021_3],
-        "horizon": 300,
-        "runs": runs,
-    }
+    several = {"problems": [HU2021_2, HU2021_3], "horizon": 300, "runs": runs}
     expected = estimates.means(frame := curves(**several), ["instance", "algorithm", "t"])
     found = summarised(**several)
     kept = ["mean", "sd", "se", "runs", "heavy"]
     assert_frame_equal(found[["instance", "algorithm", "t", *kept]], expected, rtol=1e-9, atol=1e-9)
     ends = frame.groupby(["instance", "algorithm", "t"], sort=False).regret.agg(["min", "max"])
     assert (found[["least", "greatest"]].to_numpy() == ends.to_numpy()).all()
-    assert list(found) == [
-        "algorithm",
-        "instance",
-        "t",
-        *kept,
-        "least",
-        "greatest",
-        *frame.columns[6:],
-    ]
+    known = ["algorithm", "instance", "t", *kept, "least", "greatest"]
+    assert list(found) == [*known, *frame.columns[6:]]
+    if runs == 1:
+        assert found[["sd", "se"]].isna().all(axis=None)
+        assert all(e.high == np.inf for e in estimates.rows(found))
     assert (found.index == np.arange(len(found))).all()
 
 
-@pytest.mark.parametrize("seconds", [0.0, 1e-3, 100.0])
+@pytest.mark.parametrize("seconds", [0.0, 100.0])
 def test_the_size_of_tasks_changes_no_digit(monkeypatch, seconds):
     """From one block in a task to many, with one worker and with three, in entries of any size."""
     runs = 77
@@ -313,48 +193,17 @@ def test_the_same_numbers_with_any_backend_of_joblib(backend):
         assert_frame_equal(curves(ALGORITHMS[2:], runs=5, workers=2), expected, check_exact=True)
 
 
-def test_a_long_program_without_a_terminal_says_what_is_finished(capsys, monkeypatch):
+def test_what_is_finished_is_said_at_once_on_a_terminal_and_later_elsewhere(capsys, monkeypatch):
     curves(ALGORITHMS[2:], runs=1)
     before = capsys.readouterr().err
     monkeypatch.setattr(progress, "QUIET", -1)
     curves(ALGORITHMS[2:], runs=1)
     assert not before and len(capsys.readouterr().err.splitlines()) == 2
-
-
-def test_a_terminal_shows_a_bar_at_once(monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys, "stderr", shown)
     progress.progress(None, 7).close()
     assert "0/7" in shown.getvalue()
-
-
-def test_whole_numbers_may_be_written_as_floats():
-    assert_frame_equal(curves(runs=3.0, seed=7.0, horizon=2e3), curves(runs=3))
-    assert len(curves([UCB1()], runs=1.0, points=1)) == 1
-
-
-def test_several_algorithms_on_several_problems():
-    problems, algorithms = [HU2021_1, HU2021_3], [UCB1(), DPSE(1.0)]
-    frame = regret_curves(algorithms, problems, 300, 2, 7, points=3)
-    blocks = [regret_curves(a, p, 300, 2, 7, points=3) for p in problems for a in algorithms]
-    for number, block in enumerate(blocks):
-        own = frame.iloc[number * len(block) : (number + 1) * len(block)]
-        assert (
-            own.instance.tolist() == block.instance.tolist()
-            and own.algorithm.tolist() == block.algorithm.tolist()
-        )
-        assert own.regret.tolist() == block.regret.tolist()
-
-
-def test_one_run_has_no_standard_error():
-    found = summarised([UCB1()], runs=1)
-    assert found[["sd", "se"]].isna().all(axis=None)
-    assert all(e.high == np.inf for e in estimates.rows(found))
-
-
-def test_hardest_takes_one_algorithm():
-    refused(lambda: worst_problem([UCB1(), DPSE(1.0)], [HU2021_2], 100, 2, 1), "algorithm", "DPSE")
 
 
 def test_hardest_measures_where_it_did_not_choose():
@@ -364,66 +213,34 @@ def test_hardest_measures_where_it_did_not_choose():
     assert problem is gaps[1]
     again = regret_curves(algorithm, problem, 2000, 12, 3, points=1).regret
     np.testing.assert_array_equal(sample, again)
+    refused(lambda: worst_problem([UCB1(), DPSE(1.0)], [HU2021_2], 100, 2, 1), "algorithm", "DPSE")
 
 
-@pytest.mark.parametrize("horizon", [2, 5, 10, 99, 100, 10**4, 2**22, 10**15])
-@pytest.mark.parametrize("points", [1, 2, 3, 20, 200])
-def test_checkpoints_increase_from_one_to_the_horizon(horizon, points):
-    rounds = checkpoints(horizon, points)
-    assert points > 3 or len(rounds) == min(points, horizon)
-    assert rounds[0] >= 1 and rounds[-1] == horizon and len(rounds) <= points + 1
-    assert (np.diff(rounds) > 0).all()
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.uint64])
-def test_points_are_whole_numbers_of_any_width(kind):
-    assert curves([UCB1()], runs=1, points=np.array([5, 90], kind)).t.tolist() == [5, 90, 2000]
-
-
-def test_a_horizon_of_a_few_rounds():
-    frame = regret_curves(ALGORITHMS, HU2021_2, horizon=5, runs=2, seed=0, workers=1)
-    assert frame[frame.t == 5].regret.tolist() == pytest.approx(
-        [sum(HU2021_2.gaps)] * 2 * len(ALGORITHMS)
-    )
+@pytest.mark.parametrize("horizon", [2, 10, 99, 2**22, 10**15])
+def test_checkpoints_increase_from_one_to_the_horizon(horizon):
+    for points in (1, 2, 3, 20, 200):
+        rounds = checkpoints(horizon, points)
+        assert points > 3 or len(rounds) == min(points, horizon)
+        assert rounds[0] >= 1 and rounds[-1] == horizon and len(rounds) <= points + 1
+        assert (np.diff(rounds) > 0).all()
 
 
 @pytest.mark.parametrize(
     ("wrong", "shown"),
     [
         ({"algorithms": [UCB1(), DPSE(1.0), UCB1()]}, ["algorithms", "UCB1()"]),
-        ({"instance": [HU2021_2, HU2021_3, HU2021_2]}, ["problems", repr(HU2021_2.name)]),
+        ({"problems": [HU2021_2, HU2021_3, HU2021_2]}, ["problems", repr(HU2021_2.name)]),
         (
-            {"instance": [HU2021_2, BernoulliBandit(HU2021_2.name, (0.9, 0.5))]},
+            {"problems": [HU2021_2, BernoulliBandit(HU2021_2.name, (0.9, 0.5))]},
             ["problems", repr(HU2021_2.name)],
         ),
-        ({"instance": [[0.9, 0.5]]}, ["problems", "BernoulliBandit", "[0.9, 0.5]"]),
-    ],
-)
-def test_what_a_table_could_not_tell_apart(wrong, shown):
-    for call in (curves, summarised):
-        refused(lambda call=call: call(**wrong), *shown)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "shown"),
-    [
-        ({"runs": 0}, ["runs", "1", "0"]),
-        ({"runs": -3}, ["runs", "-3"]),
-        ({"runs": "3"}, ["runs", "'3'"]),
-        ({"runs": 2.5}, ["runs", "2.5"]),
-        ({"seed": -1}, ["seed", "0", "-1"]),
-        ({"seed": 0.5}, ["seed", "0.5"]),
-        ({"seed": None}, ["seed", "None"]),
+        ({"problems": [[0.9, 0.5]]}, ["problems", "BernoulliBandit", "[0.9, 0.5]"]),
         ({"horizon": 4}, ["horizon", "5", "4"]),
-        ({"horizon": 1e6 + 0.5}, ["horizon", "1000000.5"]),
         ({"horizon": checks.MAX_ROUNDS + 1}, ["horizon", "10000000000", "10000000001"]),
         ({"points": [0, 10]}, ["points", "1", "array([ 0,"]),
         ({"points": [5000]}, ["points", "2000", "5000"]),
-        ({"points": 2.5}, ["points", "2.5"]),
-        ({"points": "x"}, ["points", "'x'"]),
-        ({"points": -5}, ["points", "1", "-5"]),
     ],
 )
-def test_bad_arguments(wrong, shown):
-    refused(lambda: curves(**wrong), *shown)
-    refused(lambda: summarised(**wrong), *shown)
+def test_what_is_refused(wrong, shown):
+    for call in (curves, summarised):
+        refused(lambda call=call: call(**wrong), *shown)

@@ -8,9 +8,9 @@ import cases
 import numpy as np
 from conftest import refused
 
-from privregret import adversarial, bandits, companion, full_information, simulate
+from privregret import adversarial, bandits, companion, full_information
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit
-from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
+from privregret.bandits import DPSE, AnytimeLazyUCB, BanditAlgorithm
 from privregret.core import identity, loops, streams
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.instances import HU2021_2, BernoulliBandit
@@ -55,11 +55,6 @@ class Renamed(BanditAlgorithm):
     id, label, source, privacy = "mine", "another label", "elsewhere", NOT_PRIVATE
 
 
-@dataclass(frozen=True)
-class Heir(Plain):
-    pass
-
-
 def test_no_refactoring_moves_a_key():
     one = streams.key(Plain(0.5, 2.0), HU2021_2)
     # arguments permuted, other types
@@ -86,10 +81,6 @@ def test_what_decides_the_law_moves_the_key():
     assert len({identity.encode(algorithm) for algorithm in conversions}) == 3
 
 
-def test_an_id_is_said_in_the_class_itself():
-    refused(lambda: streams.key(Heir(0.5), HU2021_2), "Heir", "id", error=TypeError)
-
-
 def test_what_has_no_identity():
     for wrong in (lambda: 0, object(), {1}, Plain, np.array(["a"])):
         refused(lambda w=wrong: identity.encode(w), type(wrong).__name__, error=TypeError)
@@ -105,17 +96,6 @@ def test_numbers_by_value():
     assert all(identity.encode(a) == identity.encode(b) for a, b in same)
     assert all(identity.encode(a) != identity.encode(b) for a, b in different)
     refused(lambda: identity.encode(float("nan")), "nan", error=ValueError)
-
-
-def test_numbers_do_not_depend_on_what_else_is_in_the_call():
-    alone = simulate.regret_curves(DPIMED(0.5), HU2021_2, 1000, 70, 3, points=3)
-    algorithms, problems = [AnytimeLazyUCB(0.5), DPIMED(0.5)], [BernoulliBandit("x", (0.5, 0.1))]
-    crowd = simulate.regret_curves(algorithms, [*problems, HU2021_2], 1000, 70, 3, points=3)
-    mine = crowd[(crowd.algorithm == "DP-IMED") & (crowd.instance == HU2021_2.name)]
-    assert mine.regret.tolist() == alone.regret.tolist()
-    regrets = alone.regret[alone["t"] == 1000].to_numpy()
-    assert len(set(regrets[:64])) > 20  # in a block
-    assert (regrets[:6] != regrets[64:]).any()  # of two
 
 
 def test_the_stream_of_a_block_is_numpys():

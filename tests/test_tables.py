@@ -49,27 +49,14 @@ def test_every_algorithm_plays_what_it_takes(kind):
     )
 
 
-def test_a_table_the_wrong_way_round_has_other_regret():
-    """What the caller must say decides: 0/1 losses taken for rewards favour the worst arm."""
-    table = np.tile([0.0, 1.0], (400, 1))
-    assert (curves(UCB1(), rewards=table).query("t == 400").regret < 100).all()
-    rewards = 400 - curves(UCB1(), losses=table).query("t == 400").regret
-    assert (rewards > 300).all()
-
-
 @pytest.mark.parametrize("workers", [2, -1])
-def test_neither_workers_nor_company_change_a_number(workers):
-    together = curves([*WITH_LOSSES, *BANDITS], rewards=REWARDS, workers=workers)
-    alone = curves(BANDITS[0], rewards=REWARDS, runs=3).regret
+def test_neither_workers_nor_company_nor_form_change_a_number_and_the_seed_does(workers):
+    frame = pd.DataFrame(REWARDS, columns=["a", "b", "c"])
+    together = curves([*WITH_LOSSES, *BANDITS], rewards=frame, workers=workers)
+    alone, other = (curves(BANDITS[0], rewards=REWARDS, runs=3, seed=s).regret for s in (7, 8))
     own = together[(together.algorithm == BANDITS[0].label) & (together.run < 3)].regret
     np.testing.assert_array_equal(own, alone)
-
-
-def test_a_table_may_be_a_dataframe_and_a_seed_counts():
-    frame = pd.DataFrame(REWARDS, columns=["a", "b", "c"])
-    same = curves(BANDITS, rewards=frame)
-    pd.testing.assert_frame_equal(same, curves(BANDITS, rewards=REWARDS))
-    assert (curves(BANDITS, rewards=frame, seed=8).regret != same.regret).any()
+    assert (alone != other).any()
 
 
 @pytest.mark.parametrize(
@@ -81,7 +68,6 @@ def test_a_table_may_be_a_dataframe_and_a_seed_counts():
         ({"losses": [[0, 1], [0]]}, ["losses"]),
         ({"losses": [[0, 1]]}, ["losses", "(1, 2)"]),  # UCB1 pulls each arm once
         ({"rewards": REWARDS, "points": [301]}, ["points", "300", "301"]),
-        ({"rewards": REWARDS, "runs": 0}, ["runs", "0"]),
         ({"rewards": REWARDS, "workers": 0}, ["workers", "0"]),
     ],
 )
@@ -93,36 +79,26 @@ def test_bad_tables(given, shown):
     ("content", "shown"),
     [
         ("a,b\n0,1\n0.5,0.5,0\n", ["line 3", 3, 2]),  # pandas would take it for an index
-        ("a,b\n0,1,0\n0.5,0.5,0\n", ["line 2", 3, 2]),
         ("a,b\n0,1\n0.5\n", ["line 3", 1, 2]),
         ("a,b\n0,1\n\n0.5,\n", ["line 4", "column b", "[0, 1]", "''"]),
-        ("a,b\n0,NA\n0,1\n", ["line 2", "column b", "'NA'"]),
         ("a,b\n0,1\nnan,1\n", ["line 3", "column a", "'nan'"]),
-        ("a,b\n0,1\n0,inf\n", ["line 3", "column b", "'inf'"]),
         ("a,b\n0,left\n0,0\n", ["line 2", "column b", "'left'"]),
         ("a,b\n0.5,1.5\n0,0\n", ["line 2", "column b", "'1.5'"]),
         ('a,b\n0,"1\n0,0\n', ["line 3", "column b"]),
-        ("arm,reward\n0,1\n1,0\n0,0\n", ["arm"]),
         ("t, Action ,click\n0,1,0\n0,0,1\n1,1,1\n", ["Action"]),
         (",a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
         ("0.1,0.2\n0.5,0.5\n0,0\n", ["line 1", "'0.1', '0.2'"]),
         ("a,a\n0.5,0.5\n0,0\n", ["line 1", "'a', 'a'"]),
-        ("a\n0.5\n0\n", ["(2, 1)"]),
         ("a,b\n0,1\n", ["(1, 2)"]),
         ("", ["line 1"]),
         (b"\xff\xfe", []),
-        ("variant,converted\n0,1\n1,0\n1,1\n0,0\n", ["'variant'"]),
-        ("a,ad_click\n0,1\n1,0\n", ["'ad_click'"]),
-        ("chosenArm,payOff\n0,1\n1,0\n", ["'chosenArm'"]),
         ("user-id,item id,was clicked\n0,1,0\n1,0,0\n1,1,1\n", ["'item id'"]),
-        (",timestamp,item_id,position,click\n0,1,2,3,0\n", ["'item_id'"]),
         ("Unnamed: 0,a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
         ("a;b\n0,1;0,2\n", ["line 1", "semicolons"]),
         ("a\tb\n0\t1\n", ["line 1", "tabs"]),
         ("0.1 0.2\n0.5 1\n", ["line 1", "blanks"]),
         ('a,b\n"0,5",1\n0,0\n', ["line 2", "'0,5'", "decimal"]),
         ("a, a\n0,1\n1,0\n", ["line 1", "'a', 'a'"]),
-        ("a,b\n0,1\n1,0\n".encode("utf-16"), ["UTF-8", "UTF-16"]),
         ("a,b\n0,1\n1,0\n".encode("utf-16-le"), ["UTF-8", "UTF-16"]),
         ("a,caf\xe9\n0,1\n1,0\n".encode("latin-1"), ["UTF-8"]),
     ],
@@ -143,11 +119,12 @@ def test_hints_help(tmp_path):
     error = refused(lambda: tables.read(path), "[0, 1]")
     assert len(str(error).replace(str(path), "")) < 250
     refused(lambda: tables.read(tmp_path), str(tmp_path), "folder")
+    refused(lambda: tables.read("nowhere.csv"), "nowhere.csv")
     log = pd.DataFrame({"arm": [0, 1, 1], "reward": [0, 1, 0]})
     refused(lambda: curves(UCB1(), rewards=log, points=1), "rewards", "'arm'")
-    for chosen, seen in (("treatment", "outcome"), ("Policy id", "score"), ("option", "won_value")):
-        log.set_axis([chosen, seen], axis=1).to_csv(path, index=False)
-        refused(lambda: tables.read(path), "log", repr(chosen))
+    for names in ("treatment outcome", "Policy-id score", "option won_value", "chosenArm payOff"):
+        log.set_axis(names.split(), axis=1).to_csv(path, index=False)
+        refused(lambda: tables.read(path), "log", repr(names.split()[0]))
 
 
 @pytest.mark.parametrize(
@@ -160,19 +137,12 @@ def test_hints_help(tmp_path):
         ("best value", "cheapest"),
     ],
 )
-def test_names_of_arms_are_no_log(tmp_path, names):
-    bits = pd.DataFrame(np.eye(3)[:, : len(names)] > 0, columns=list(names))
-    path = tmp_path / "own.csv"
-    bits.rename(columns=lambda n: f" {n} ").to_csv(path, index=False)
-    pd.testing.assert_frame_equal(tables.read(path), bits.astype(float))
-
-
-def test_a_file_is_read_as_it_was_written(tmp_path):
-    path, frame = tmp_path / "own.csv", pd.DataFrame(REWARDS, columns=["a", "b", "c"])
-    frame.to_csv(path, index=False)
-    pd.testing.assert_frame_equal(tables.read(path), frame)
-    refused(lambda: tables.read(tmp_path), str(tmp_path))
-    refused(lambda: tables.read("nowhere.csv"), "nowhere.csv")
+def test_a_file_is_read_as_it_was_written_and_names_of_arms_are_no_log(tmp_path, names):
+    path, names = tmp_path / "own.csv", list(names)
+    for values in (np.eye(3) > 0, REWARDS):
+        frame = pd.DataFrame(values[:, : len(names)], columns=names)
+        frame.rename(columns=lambda n: f" {n} ").to_csv(path, index=False)
+        pd.testing.assert_frame_equal(tables.read(path), frame.astype(float))
 
 
 def test_algorithms_that_no_table_suits():
@@ -182,27 +152,14 @@ def test_algorithms_that_no_table_suits():
 
 @dataclass(frozen=True)
 class Uniform(BanditAlgorithm):
-    """Plays uniformly; its guarantee is for each case to set."""
-
     id, label, source, privacy = "uniform", "Uniform", "nowhere", NOT_PRIVATE
-
-    def play(self, rewards, rng):
-        return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
 
 
 class Spoils(Uniform):
-    """Changes the table that it plays."""
-
-    id = label = "spoils"
+    id = "spoils"
 
     def play(self, rewards, rng):
         rewards[:] = 0
-        return np.zeros(len(rewards), int)
-
-
-def test_a_table_is_not_changed():
-    with pytest.raises(ValueError):
-        curves(Spoils(), rewards=REWARDS.copy())
 
 
 class Missing(Uniform):
@@ -212,14 +169,10 @@ class Missing(Uniform):
         return np.full(len(rewards), -1)
 
 
-def test_an_arm_that_does_not_exist_is_no_play():
+def test_a_table_is_not_changed_and_an_arm_that_does_not_exist_is_no_play():
+    with pytest.raises(ValueError):
+        curves(Spoils(), rewards=REWARDS.copy())
     refused(lambda: curves(Missing(), rewards=REWARDS), "play", "-1")
-
-
-def test_an_algorithm_of_one_s_own_plays_as_well():
-    frame = curves(Uniform(), rewards=REWARDS, runs=50)
-    expected = REWARDS.sum(axis=0).max() - REWARDS.sum() / 3
-    assert frame.query("t == 300").regret.mean() == pytest.approx(expected, abs=5)
 
 
 class Claimed(Uniform):

@@ -50,14 +50,6 @@ def kl(p, q):
     return sum(a * math.log(a / b) for a, b in pairs if a > 0)
 
 
-def d_epsilon(x, y, epsilon):
-    """The paper's closed form (8), for x <= y."""
-    if y == 1:
-        return epsilon * (1 - x)
-    z = y / (y + (1 - y) * math.exp(epsilon))
-    return kl(x, y) if x >= z else kl(z, y) + epsilon * (z - x)
-
-
 def inverse(x, level, divergence):
     """Largest mu in [x, 1] with divergence(x, mu) <= level, by bisection; 1 if close to 1."""
     if divergence(x, 1.0) <= level:

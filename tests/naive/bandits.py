@@ -13,11 +13,6 @@ import numpy as np
 from naive import laplace
 
 
-def argmax(values):
-    """First of the largest."""
-    return max(range(len(values)), key=lambda j: values[j])
-
-
 def smallest(indices, rng, first=False):
     """The k-th arm that ties with the best so far takes its place with chance 1 / k."""
     best, ties = math.inf, 0
@@ -54,28 +49,6 @@ class UCB1(PerRound):
     def choose(self, mean, n, t, rng):
         width = [math.sqrt(2 * math.log(t - 1) / k) for k in n]
         return smallest([-(m + w) for m, w in zip(mean, width, strict=True)], rng)
-
-
-TINY = 1e-9  # below any difference of two distinct means or widths that matters in a short run
-
-
-class UCBWithoutPrivacy:
-    """The limit of Hybrid-UCB as epsilon grows: mean + sqrt(3 log2 t / n), random ties."""
-
-    def play(self, rewards, rng):
-        table = np.asarray(rewards, float).tolist()
-        arms = len(table[0])
-        data = [[] for _ in range(arms)]
-        mean = [0.0] * arms
-        actions = []
-        for t, row in enumerate(table, start=1):
-            width = [math.sqrt(3 * math.log2(t) / max(len(d), 1)) for d in data]
-            index = [m + w for m, w in zip(mean, width, strict=True)]
-            j = t - 1 if t <= arms else argmax(index)
-            actions.append(j)
-            data[j].append(row[j])
-            mean[j] = sum(data[j]) / len(data[j]) + TINY * rng.random()
-        return actions
 
 
 class Recorder:
