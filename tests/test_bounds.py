@@ -1,13 +1,12 @@
 """Bounds of hu2021, wu2026 and cesari2026: exact regrets on the right side, and their steps."""
 
 import math
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 from conftest import refused
-from scipy import special
-from scipy.stats import binom
 
 from privregret import exact, instances
 from privregret.bounds import asi2025, cesari2026, hu2021, wu2026
@@ -15,7 +14,6 @@ from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPref
 from privregret.studies import cesari2026_proofs as proofs
 from privregret.studies import wu2026 as study
 from privregret.studies import wu2026_proofs as steps
-from privregret.studies.cesari2026 import scaled_gaps
 
 FOREVER = 2**45
 
@@ -26,13 +24,9 @@ def regret(algorithm, instance, horizon=FOREVER):
 
 INSTANCES = [
     instances.packing(2, 0.02),
-    instances.packing(1000, 0.2),
     instances.packing(10**6, 0.5),
-    instances.doubling(7),
     instances.doubling(6, 50),
-    instances.doubling(5, log_per_bracket=300.0),
     instances.cyclic(100, 0.05),
-    instances.cyclic(10**6, 0.05, bernoulli=True),
     instances.bernoulli_losses((0.0, 0.05, 1.0), (1, 1, 10**6)),
     instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, 200.0)),
     instances.bernoulli_losses((0.01, 0.02, 0.04, 0.16, 0.64), (1, 3, 27, 243, 10**4)),
@@ -67,7 +61,7 @@ def test_upper_bounds_hold(instance):
         for scale in ("hu2021", "corrected"):
             learner = FTNL(epsilon, "laplace", scale)
             assert regret(learner, instance) <= hu2021.theorem_7(gaps, counts, epsilon)
-            for T in (10, 10**4, 10**8):
+            for T in (10, 10**8):
                 assert regret(learner, instance, T) <= hu2021.corollary_9(log_k, T, epsilon)
         for noise in ("laplace", "exponential", "gumbel"):
             found = regret(FTNL(epsilon, noise, "wu2026", True), instance)
@@ -118,19 +112,16 @@ def test_lemma_13_against_the_exact_probability():
 
 
 PRIVATE = [
-    lambda e, n=n, b=b: FTNL(e, n, "corrected", b)
-    for n in ("laplace", "exponential", "gumbel")
-    for b in (False, True)
-]
-PRIVATE += [
+    *(partial(FTNL, noise=n) for n in ("laplace", "exponential", "gumbel")),
+    *(partial(FTNL, noise=n, bernoulli_resampling=True) for n in ("laplace", "gumbel")),
     RandomPrefixSoftmax,
-    lambda e: RandomPrefixSoftmax(e, cap=math.inf),
-    lambda e: RandomPrefixSoftmax(e, "full"),
+    partial(RandomPrefixSoftmax, cap=math.inf),
+    partial(RandomPrefixSoftmax, prefix="full"),
     NaiveFTNL,
 ]
 
 
-@pytest.mark.parametrize("log_actions", [math.log(6), math.log(100), math.log(10**6), 40.0])
+@pytest.mark.parametrize("log_actions", [math.log(6), math.log(10**6), 40.0])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0])
 def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
     horizons = np.array([1, 2, 3, 7, 20, 100, 1000, 2**14, 2**20])
@@ -161,16 +152,15 @@ def test_theorem_3_holds_in_every_round(noise):
 
 
 def test_theorem_3_known_values():
-    expected = {
-        (0.1, 10): (9.195, 10.123),
-        (0.1, 10**4): (80.116, 81.615),
-        (1, 100): (2.538, 3.973),
-        (1, 10**6): (11.717, 13.217),
-    }
-    for (epsilon, actions), values in expected.items():
+    for epsilon, actions, *known in (
+        (0.1, 10, 9.195, 10.123),
+        (0.1, 10**4, 80.116, 81.615),
+        (1, 100, 2.538, 3.973),
+        (1, 10**6, 11.717, 13.217),
+    ):
         bounds = (wu2026.theorem_3, wu2026.theorem_3_sharp)
         found = [np.max(bound(math.log(actions), epsilon, 2**24 - 1)) for bound in bounds]
-        assert found == pytest.approx(values, abs=6e-4)
+        assert found == pytest.approx(known, abs=6e-4)
     refused(lambda: wu2026.theorem_3(math.log(5), 1.0, 10), "6")
 
 
@@ -188,29 +178,6 @@ def test_lemma_5_and_its_parts():
     # what an independent computation found worst; (5) and (6) are 153.7 and 4
     assert worst_small == pytest.approx(4.185, abs=0.01)
     assert worst_large == pytest.approx(1.046, abs=0.01)
-
-
-X, N, K = np.linspace(1e-3, 1, 1000), np.arange(20.0)[:, None], np.arange(2.0, 1000)
-MEAN, ROUNDS = np.array([0.02, 0.1, 0.5, 1.0])[:, None], np.arange(1, 1001)
-
-
-@pytest.mark.parametrize(
-    ("smaller", "larger"),
-    [
-        (X / 2, 1 - np.exp(-X)),
-        (np.exp(-X), 1 - X / 2),
-        (X[:-1], -np.log1p(-X[:-1])),
-        (np.exp(-(N + 1) * X) / (1 - np.exp(-X)), 2 * np.exp(-N * X) / X),
-        (np.log(K + 1), 2 * np.log(K)),
-        (
-            binom.cdf(ROUNDS * (2 + MEAN) // 4, ROUNDS, (1 + MEAN) / 2),
-            np.exp(-ROUNDS * MEAN**2 / 8),
-        ),
-    ],
-    ids=["2 (i)", "2 (ii)", "2 (iii)", "2 (iv)", "2 (v)", "1, terms of +1 or -1"],
-)
-def test_lemmas_1_and_2_of_cesari2026(smaller, larger):
-    assert 0.49 < (smaller / larger).max() <= 1 + 1e-12
 
 
 def test_lemmas_2_and_3_of_wu2026():
@@ -276,19 +243,6 @@ def test_best_arms_and_no_rounds():
     np.testing.assert_allclose(sharp, [0, each[0], each.sum()])
 
 
-def test_theorem_10_needs_its_condition_on_the_gap():
-    """At gap 1 and epsilon = 10 ln K regret / ln K falls with K; at gap 1/2 it does not."""
-
-    def over_log(log_k, means):
-        others = log_k + math.log1p(-math.exp(-log_k))
-        instance = instances.bernoulli_losses(means, log_counts=(0.0, others))
-        return regret(FTNL(10 * log_k), instance, 2**50) / log_k
-
-    small, large = math.log(10), 300.0
-    assert over_log(large, (0.0, 1.0)) < 0.01 * over_log(small, (0.0, 1.0))
-    assert over_log(large, (0.0, 0.5)) > 0.5 * over_log(small, (0.0, 0.5))
-
-
 # steps of hu2021's proofs
 
 
@@ -338,15 +292,6 @@ def test_pulls_beyond_the_last_array():
         assert (2.0**last <= 48 * np.log(horizon) / (gaps * np.minimum(gaps, epsilons))).all()
 
 
-def test_fact_2_is_true():
-    """The sum of n Laplace noises is a gamma variable of random shape n - k, and a sign."""
-    for n, delta in product((1, 5, 40), np.geomspace(1e-12, 1, 40)):
-        log, k = math.log(2 / delta), np.arange(n)
-        weights = 2 * special.comb(n - 1 + k, k) * 0.5 ** (n + k)
-        tail = weights @ special.gammaincc(n - k, math.sqrt(max(n, log) * 8 * log))
-        assert weights.sum() == pytest.approx(1) and tail <= delta
-
-
 # steps of wu2026's and cesari2026's proofs
 
 
@@ -356,7 +301,7 @@ def test_corollary_2_adds_up_what_its_proof_does():
     rng = np.random.default_rng(0)
     c1, c2 = np.max(list(wu2026.COROLLARY_2.values()), axis=0)
     lengths = 2.0 ** np.arange(40)
-    for actions in (2, 3, 5, 9, 20, 50, 120, 400):
+    for actions in (2, 5, 20, 120, 400):
         epsilon = float(np.exp(rng.uniform(-4, 1)))
         gaps = np.append(0.0, np.sort(2.0 ** -rng.uniform(0, rng.uniform(0.1, 8), actions - 1)))
         bound = 1 + (4 * c2 * math.log(actions) ** 2 + 2 * c1 * c2) / epsilon
@@ -368,26 +313,11 @@ def test_corollary_2_adds_up_what_its_proof_does():
 
 
 def test_footnote_1_is_the_exact_regret_on_bits():
-    for means, epsilon, horizon in (
-        ((0.3, 0.6), 0.5, 7),
-        ((0.1, 0.2, 0.9), 10.0, 6),
-        ((0.3, 0.6), 2.0, 1),
-    ):
+    for means, epsilon, horizon in (((0.3, 0.6), 0.5, 7), ((0.1, 0.2, 0.9), 10.0, 6)):
         zero, one = np.zeros(len(means)), np.ones(len(means))
         found = study.two_loss_regret(zero, one, np.array(means), epsilon, horizon)
         expected = regret(FTNL(epsilon, "gumbel"), instances.bernoulli_losses(means), horizon)
         assert found == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("log_actions", [2.0, 30.0, 300.0])
-def test_random_prefixes_pay_the_entropy_once(log_actions):
-    """With deterministic losses F_m is decreasing, so 4 sum F_m <= 4 ln K / eta, and close to it
-    when eta is small."""
-    learner = RandomPrefixSoftmax(0.02)
-    for kind in ("one gap", "multi-scale"):
-        problem = scaled_gaps(kind, "deterministic", log_actions, 5)
-        paid = 4 * problem.log_actions / learner.eta
-        assert 0.98 * paid < regret(learner, problem, 2**60) <= 1 + paid
 
 
 def test_tally_by_rank_is_the_sum_over_actions():
@@ -416,31 +346,6 @@ def test_lemma_1_and_its_need_for_independence():
     # and of resampling
     raw = exact.selection_probabilities(instances.TWO_ACTION_FIXED, 1, "exponential", 0.1).group
     assert raw[1] > raw[0]
-
-
-def test_exponential_noise_is_never_worse_than_gumbel_noise_as_printed():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        gaps, counts = np.append(0.0, rng.random(3)), np.append(0.0, 20 * rng.random(3))
-        sums, epsilon = 2.0 ** rng.integers(0, 12) * gaps, float(np.exp(rng.uniform(-4, 2)))
-        exponential, gumbel = (
-            exact.selection_from_sums(sums, counts, noise, scale / epsilon) @ gaps
-            for noise, scale in (("exponential", 1.0), ("gumbel", 2.0))
-        )
-        assert exponential <= gumbel * (1 + 1e-6) + 1e-9
-
-
-def test_equal_gaps_and_the_cyclic_family_with_and_without_privacy():
-    """Remark 3: equal gaps are the harder without privacy; their rate; both are hard with it."""
-    scaled = []
-    for log_k in math.log(100) * np.array([1, 2, 4]):  # at one position between powers of two
-        others = log_k + math.log1p(-math.exp(-log_k))
-        equal = instances.bernoulli_losses((0.475, 0.525), log_counts=(0.0, others))
-        circle = instances.cyclic(None, 0.05, bernoulli=True, log_actions=log_k)
-        assert regret(EpochLeader(), circle) < 0.05 * regret(EpochLeader(), equal)
-        assert regret(FTNL(0.1, "gumbel"), circle) >= log_k / 0.1
-        scaled.append(regret(FTNL(0.1), equal) / (log_k * (1 / 0.05 + 1 / 0.1)))
-    assert max(scaled) <= 1.25 * min(scaled)
 
 
 def test_no_equal_gap_is_worse_than_the_worst_by_more_than_its_error():
@@ -489,12 +394,12 @@ def test_potential_of_actions_that_share_a_bit():
     assert proofs.potential(log_bad, rounds, gap, eta) == pytest.approx((log_z, v), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["antithetic", "comonotone"])
-def test_regret_on_dependent_losses(kind):
-    known = {
-        (0.1, 0.05): {"antithetic": 79.87, "comonotone": 56.33},
-        (0.25, 0.2): {"antithetic": 27.41, "comonotone": 22.69},
-    }
-    for (epsilon, gap), values in known.items():
+def test_regret_on_dependent_losses():
+    for kind, epsilon, gap, known in (
+        ("antithetic", 0.1, 0.05, 79.87),
+        ("comonotone", 0.1, 0.05, 56.33),
+        ("antithetic", 0.25, 0.2, 27.41),
+        ("comonotone", 0.25, 0.2, 22.69),
+    ):
         found = regret(RandomPrefixSoftmax(epsilon), instances.dependent(kind, gap), 2**60)
-        assert found == pytest.approx(values[kind], abs=0.006)
+        assert found == pytest.approx(known, abs=0.006)

@@ -1,7 +1,7 @@
 """Bounds and exact tails of azize2025: known values, laws by simulation, steps of proofs."""
 
 import math
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,6 @@ from laws import FALSE_ALARM
 from scipy.stats import laplace, norm
 
 from privregret import estimates
-from privregret.bandits.dp_klucb import batch_ends
 from privregret.bounds import azize2025
 from privregret.divergence import d_epsilon, kl
 from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4
@@ -42,7 +41,7 @@ def test_lower_bound_constants(instance, kl_constant, new):
 def test_theorem_3_1_is_never_below_the_older_bound():
     """It is above it where some arm is in the high-privacy regime, and equals it elsewhere."""
     rng = np.random.default_rng(0)
-    for _ in range(2000):
+    for _ in range(500):
         means, epsilon = rng.uniform(0.01, 0.99, 3), 10 ** rng.uniform(-3, 1)
         new, old = azize2025.theorem_3_1(means, epsilon), azize2025.equation_7(means, epsilon)
         assert old * (1 - 1e-12) <= new <= old / (1 - math.exp(-1 / 6))
@@ -87,7 +86,7 @@ def test_tail_of_binomial_plus_laplace():
         assert found == pytest.approx(value, rel=1e-3)
 
 
-@pytest.mark.parametrize("mu", [0.05, 0.3, 0.75, 0.95])
+@pytest.mark.parametrize("mu", [0.05, 0.75])
 def test_exact_tails_are_below_every_bound(mu):
     ways, more = (0.0, 0.1, 0.4, 0.9), ((0.01, 0.25, 3.0), (2, 5, 9))
     for way, epsilon, m in product(ways, *more):
@@ -123,28 +122,13 @@ def test_crossing_counts_every_sequence():
 def test_steps_of_theorem_f7():
     """The printed step fails, its repair holds; longer runs have the decisions of shorter ones and
     more."""
+    given = (0.75, 0.625, 0.5), 0.5
     short, long = (
-        np.array(
-            [
-                study.theorem_f7((0.75, 0.625, 0.5), 0.5, t, 0.02, 1, np.random.default_rng(s))
-                for s in range(9)
-            ]
-        )
+        np.array([study.theorem_f7(*given, t, 0.02, 1, np.random.default_rng(s)) for s in range(9)])
         for t in (300, 3000)
     )
-    assert (long >= short).all()
     printed, first, second = long.max(axis=0)
-    assert printed > 0.01 and first <= 1e-9 and second <= 1e-9
-
-
-@pytest.mark.parametrize("alpha, n0", [(2.0, 1), (1.1, 1), (1.25, 7)])
-def test_displays_about_batches(alpha, n0):
-    """Those of the proofs of Theorems F.7 and F.9 hold as repaired; the first fails as printed."""
-    ends = np.asarray(batch_ends(alpha, n0, 0, 10**6), float)
-    levels = np.geomspace(1, 1e5, 2000)  # H
-    excess = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
-    assert -n0 * alpha / (alpha - 1) < excess <= 1e-6
-    assert max(after - before - alpha * before for before, after in pairwise(ends)) <= 1 + 1e-6
+    assert (long >= short).all() and printed > 0.01 and max(first, second) <= 1e-9
 
 
 def test_how_often_an_order_is_seen_has_the_error_of_the_smallest_baseline():

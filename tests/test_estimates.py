@@ -3,6 +3,7 @@ what they should."""
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from privregret.estimates import Estimate, exactly
 
 # how often an interval of three standard errors may miss, to either side
 MISS = 2 * estimates.LEVEL
-DRAWS = 5000
+DRAWS = 2000
 
 
 def seldom(misses, chance, draws) -> bool:
@@ -38,23 +39,23 @@ def test_an_interval_is_three_standard_errors_and_the_bound():
     assert exactly(3) == Estimate(3.0) and exactly(e) is e
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: Estimate(1.0, -0.1), ("se", "0", "-0.1")),
-        (lambda: Estimate(1.0, math.nan), ("se", "nan")),
-        (lambda: Estimate(1.0, 0.0, -1), ("bound", "0", "-1.0")),
-        (lambda: Estimate(math.nan), ("value", "nan")),
-        (lambda: estimates.rounded(1.0, -1), ("error", "0", "-1.0")),
-        (lambda: estimates.largest([]), ("items", "none")),
-        (
-            lambda: estimates.row(pd.DataFrame({"a": [1, 1], "mean": 0.0, "se": 0.0}), a=1),
-            ("a", "2"),
-        ),
-    ],
-)
-def test_bad_numbers(call, words):
-    refused(call, *words)
+def test_bad_numbers():
+    for call, *words in (
+        (lambda: Estimate(b"1"), "value", "b'1'"),
+        (lambda: estimates.rounded(1.0, -1), "error", "0", "-1.0"),
+        (lambda: estimates.largest([]), "items", "none"),
+        (lambda: estimates.largest(b"12"), "items"),
+        (lambda: estimates.spread([-2.0, 1.0]), "items", "-2"),
+        (lambda: estimates.largest_step([-2.0, 1.0]), "items", "-2"),
+        (lambda: estimates.fraction([0.0, 2.0]), "successes", "2"),
+        (lambda: estimates.fraction([0.5]), "successes", "0.5"),
+        (lambda: estimates.fraction([[1], [1, 0]]), "successes"),
+        (lambda: Estimate(-1.0, 0.1, 0.5).log(), "items", "-1"),
+        (lambda: Estimate(0.0).log(), "items", "0"),
+    ):
+        refused(call, *words)
+    for zero in (0.0, Estimate(0.0, 1.0)):
+        refused(lambda e=zero: Estimate(1.0) / e, "0.0", error=ZeroDivisionError)
 
 
 # arithmetic
@@ -73,35 +74,24 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_operations_propagate_standard_errors(name):
-    """Against the standard deviation of the operation on normal draws; 10^5 draws give it to 1 per
-    cent."""
+def test_operations_propagate_errors(name):
+    """Standard errors by 10^5 normal draws, which give them to 1 per cent. The true value lies
+    within the bound wherever the operands are, and reaches it to first order."""
     operation, a, b = OPERATIONS[name]
     rng = np.random.default_rng(0)
     x, y = (rng.normal(e.value, e.se, 100_000) for e in (a, b))
     found, sample = operation(a, b), operation(x, y)
     assert found.value == pytest.approx(operation(a.value, b.value), rel=1e-15)
     assert found.se == pytest.approx(sample.std(), rel=0.015) and found.bound == 0
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_operations_propagate_bounds(name):
-    """The true value lies within the bound wherever the operands are, and reaches it to first
-    order."""
-    operation = OPERATIONS[name][0]
     a, b = Estimate(5.0, 0, 0.2), Estimate(-3.0, 0, 0.3)
     found = operation(a, b)
     ends = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-    assert (
-        max(abs(e - found.value) for e in ends) == pytest.approx(found.bound, rel=1e-12)
-        and found.se == 0
-    )
+    reach = max(abs(e - found.value) for e in ends)
+    assert reach == pytest.approx(found.bound, rel=1e-12) and found.se == 0
 
 
 def test_logarithms():
     assert Estimate(5.0, 0.1).log() == Estimate(math.log(5), 0.02)
-    for value in (-1.0, 0.0):
-        refused(Estimate(value, 0.1, 0.5).log, "items", f"{value:g}")
     for unknown in (Estimate(0.5, 0.2), Estimate(0.5, 0.0, 0.5)):
         assert (unknown.log().value, unknown.log().low) == (math.log(0.5), -math.inf)
     e = Estimate(5.0, 0, 0.5).log()
@@ -110,8 +100,6 @@ def test_logarithms():
 
 
 def test_a_divisor_that_may_be_0():
-    for zero in (0.0, Estimate(0.0, 1.0)):
-        refused(lambda e=zero: Estimate(1.0) / e, "0.0", error=ZeroDivisionError)
     for near in (Estimate(0.1, 0.1), Estimate(-0.3, 0.1), Estimate(0.1, 0, 0.1)):
         ratio = Estimate(1.0) / near
         assert ratio.value == pytest.approx(1 / near.value)
@@ -131,30 +119,13 @@ def test_arithmetic_with_a_number_that_is_not_known():
 # samples
 
 
-def test_mean_of_a_sample():
+def test_mean_of_a_sample_whose_tail_is_known():
     sample = np.array([1.0, 2.0, 4.0, 9.0])
-    e = estimates.mean(sample)
-    student = stats.t.isf(estimates.LEVEL, 3) / 3
-    assert (e.value, e.se, e.bound) == (4.0, math.inf, 0.0)
-    assert estimates.mean(sample, heavy=True).se == math.inf
+    assert estimates.mean(sample, heavy=True) == estimates.mean(sample) == Estimate(4.0, math.inf)
     known = estimates.mean(sample, heavy=False)
+    student = stats.t.isf(estimates.LEVEL, 3) / 3
     assert known.se == pytest.approx(student * sample.std(ddof=1) / 2) and student > 3
-    assert estimates.mean([3.0]) == Estimate(3.0, math.inf)
-    share = 13.5**2 / (28 * (28**2 - 1) / 12)
-    even = estimates.mean(np.arange(28.0)).se
-    assert even == pytest.approx(
-        math.sqrt(29 / 12) * stats.t.isf(estimates.LEVEL, 27) / 3 / (1 - 3 * share)
-    )
     assert estimates.mean([1e9, 1e9 + 0.5, 1e9 + 1] * 9).reach > 0.3
-
-
-def test_a_rare_draw_of_a_light_law_widens_the_error():
-    """Rare draws of 50: the usual error misses 1 from below whenever few of them were seen."""
-    rng, chance = np.random.default_rng(1), 0.02
-    hits = rng.binomial(300, chance, 2000)
-    once = estimates.mean([0.0] * 299 + [1 / chance], heavy=False)
-    twice = estimates.mean([0.0] * 298 + [1 / chance] * 2, heavy=False)
-    assert (hits == 1).sum() > 10 and once.high > 1 and once.se > 2 * twice.se
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
@@ -184,7 +155,7 @@ LAWS = {  # a law, and its mean
 }
 
 
-@pytest.mark.parametrize("n", [5, 10, 20, 50, 200, 1000])
+@pytest.mark.parametrize("n", [5, 20, 200, 1000])
 def test_an_error_covers_the_mean_of_many_laws_or_is_not_known(n):
     """At most 1 per cent of intervals miss; and with many draws of a calm law they are known."""
     groups = 1500 if n < 1000 else 600
@@ -199,8 +170,8 @@ def test_an_error_covers_the_mean_of_many_laws_or_is_not_known(n):
             assert np.median(found.se / (found.sd / np.sqrt(n))) < (1.7 if n == 200 else 1.2)
 
 
-@pytest.mark.parametrize("n", [5, 10, 20, 200, 2000])
-@pytest.mark.parametrize("shift", [1, 2, 3, 4])
+@pytest.mark.parametrize("n", [5, 20, 200, 2000])
+@pytest.mark.parametrize("shift", [1, 4])
 def test_a_weighted_error_covers_or_is_not_known(n, shift):
     """E exp(X / 2) and P(X > 1) of a normal number, from draws of N(shift, 1): few draws have most
     of the weight."""
@@ -236,20 +207,12 @@ def test_controls_take_their_part_out_of_a_mean():
     assert exact.value == pytest.approx(7) and exact.se == 0
     padded = np.column_stack([controls, np.full(40, 5.0)])  # the same in all draws: no control
     sample = rng.normal(size=40) + controls[:, 0]
-    assert estimates.mean_with_controls(sample, padded) == estimates.mean_with_controls(
-        sample, controls
-    )
+    plain = estimates.mean_with_controls(sample, controls)
+    assert estimates.mean_with_controls(sample, padded) == plain
     assert estimates.mean_with_controls(sample, padded[:, 3:]).value == pytest.approx(sample.mean())
     refused(lambda: estimates.mean_with_controls(sample[:29], controls[:29]), 29, 3)
     refused(lambda: estimates.mean_with_controls(sample[:39], controls), 39, 40)
     refused(lambda: estimates.mean_with_controls(sample, controls[:, 0]), "controls")
-    refused(lambda: estimates.mean_with_controls(sample, put(controls, np.nan)), "controls")
-
-
-def put(array, value):
-    changed = array.copy()
-    changed[3, 1] = value
-    return changed
 
 
 def test_a_controlled_mean_covers():
@@ -268,67 +231,35 @@ def test_a_controlled_mean_covers():
     assert np.mean(np.abs(off) > 3 * np.array(wider)) < MISS and np.all(wider >= np.array(errors))
 
 
-@pytest.mark.parametrize("draws", [1, 3, 10, 100, 10_000])
-def test_fraction_at_0_and_1_covers(draws):
-    """Never seen in n draws: the interval reaches as far as the exact limit, and is no point."""
-    exact = 1 - estimates.LEVEL ** (1 / draws)
-    none, every = estimates.fraction(0, draws), estimates.fraction(draws, draws)
-    assert none.value == 0 and every.value == 1
-    assert none.high >= exact - 1e-12 and every.low <= 1 - exact + 1e-12
-    assert none.se == pytest.approx(every.se) and none.se > 0
-    assert (
-        estimates.fraction(np.zeros(draws, bool)) == none
-        and estimates.fraction(np.ones(draws, bool)) == every
-    )
-
-
-@pytest.mark.parametrize("p", [0.001, 0.02, 0.1, 0.5, 0.97, 0.999])
-@pytest.mark.parametrize("draws", [20, 200, 5000])
-def test_fraction_covers(p, draws):
+@pytest.mark.parametrize("draws", [20, 200, 2000])
+def test_fraction_covers(draws):
     """Exactly, over all outcomes; normal limits at small n are not perfect, but miss at most 3
     times as often."""
     hits = np.arange(draws + 1)
     intervals = [estimates.fraction(h, draws) for h in hits]
-    missed = np.array([not e.low <= p <= e.high for e in intervals])
-    assert stats.binom.pmf(hits, draws, p)[missed].sum() <= MISS
-
-
-@pytest.mark.parametrize(
-    "law",
-    [stats.norm(), stats.expon(), stats.pareto(1.1), stats.uniform(-1, 2)],
-    ids=["n", "e", "p", "u"],
-)
-@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
-def test_quantiles_cover_for_any_law(law, level):
-    samples = law.rvs(size=(2000, 150), random_state=1)
-    truth = law.ppf(level)
-    found = [estimates.quantile(s, level) for s in samples]
-    assert seldom(sum(not e.low <= truth <= e.high for e in found), MISS, len(found))
-    assert np.mean([e.reach for e in found]) < 12 * math.sqrt(level * (1 - level) / 150) / law.pdf(
-        truth
-    )
-
-
-def test_successes_are_0_or_1():
-    for wrong in ([0.0, 2.0], [0.5], [-1.0, 1.0]):
-        refused(lambda w=wrong: estimates.fraction(w), "successes", f"{wrong[-1] or wrong[0]:g}")
+    for p in (0.001, 0.02, 0.1, 0.5, 0.97, 0.999):
+        missed = np.array([not e.low <= p <= e.high for e in intervals])
+        assert stats.binom.pmf(hits, draws, p)[missed].sum() <= MISS
     assert estimates.fraction([0, 1, 1.0]) == estimates.fraction([False, True, True])
 
 
-def test_the_median_of_an_even_number_is_the_upper_middle():
-    """A draw, not a number between two: so that it is a value that regret takes."""
-    assert estimates.median([1.0, 2.0]).value == estimates.median([2.0, 1.0]).value == 2.0
-    frame = pd.DataFrame({"regret": [4.0, 1.0, 3.0, 2.0]})
-    assert estimates.quantile_limits(frame, [])["quantile"][0] == 3.0
+@pytest.mark.parametrize("law", [stats.norm(), stats.pareto(1.1)], ids=["normal", "Pareto"])
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_quantiles_cover_for_any_law(law, level):
+    samples = law.rvs(size=(1000, 150), random_state=1)
+    truth = law.ppf(level)
+    found = [estimates.quantile(s, level) for s in samples]
+    assert seldom(sum(not e.low <= truth <= e.high for e in found), MISS, len(found))
+    spread = math.sqrt(level * (1 - level) / 150) / law.pdf(truth)
+    assert np.mean([e.reach for e in found]) < 12 * spread
 
 
-@pytest.mark.parametrize("n", [3, 7, 100, 1000])
-def test_a_quantile_is_the_draw_that_n_level_draws_do_not_exceed(n):
+def test_a_quantile_is_the_draw_that_n_level_draws_do_not_exceed():
     """Levels with two decimals, and thirds, are meant exactly: 100 * 0.29 is 29."""
-    draws = np.arange(1.0, n + 1)
-    frame = pd.DataFrame({"regret": draws, "weight": 1.0})
-    for level in (*(Fraction(i, 100) for i in range(1, 100)), Fraction(1, 3), Fraction(2, 3)):
-        expected = math.floor(n * level) + 1
+    hundredths = (Fraction(i, 100) for i in (1, 10, 29, 50, 57, 58, 90, 99))
+    for n, level in product((7, 100), (*hundredths, Fraction(1, 3), Fraction(2, 3))):
+        draws, expected = np.arange(1.0, n + 1), math.floor(n * level) + 1
+        frame = pd.DataFrame({"regret": draws, "weight": 1.0})
         assert estimates.quantile(draws, float(level)).value == expected
         limits = estimates.quantile_limits(frame[["regret"]], [], float(level))
         assert limits["quantile"][0] == expected
@@ -346,40 +277,23 @@ def test_median_of_few_draws_is_not_known():
 # frames
 
 
-def frame():
-    return pd.DataFrame(
-        {
-            "t": [1, 2, 3],
-            "mean": [2.0, 4.0, 3.0],
-            "se": [0.1, 0.2, 0.3],
-            "runs": [5, 1, 5],
-            "bound": [4.0, 4.0, 1.0],
-        }
-    )
-
-
 def test_rows_as_estimates():
-    assert estimates.rows(frame()) == [
-        Estimate(2.0, 0.1),
-        Estimate(4.0, math.inf),
-        Estimate(3.0, 0.3),
-    ]
-    exact = pd.DataFrame(
-        {"regret": [1.0, 2.0], "error": [0.1, 0.2], "x": [3.0, 4.0], "x_se": [0.5, 0.6]}
-    )
-    assert estimates.rows(exact) == [Estimate(1.0, 0, 0.1), Estimate(2.0, 0, 0.2)]
-    assert estimates.rows(exact, "x") == [Estimate(3.0, 0.5), Estimate(4.0, 0.6)]
-    assert estimates.row(frame(), t=1) == Estimate(2.0, 0.1)
-    assert estimates.row(frame(), "bound", t=3) == Estimate(1.0)
-    refused(lambda: estimates.row(frame(), t=9), "t", "9", "0")
-    largest = estimates.largest(frame()[frame().runs > 1], over="bound")
-    assert largest.value == 3.0
+    frame = pd.DataFrame({"t": [1, 2], "mean": [2.0, 4.0], "se": [0.1, 0.2], "runs": [5, 1]})
+    frame["bound"] = 4.0
+    assert estimates.rows(frame) == [Estimate(2.0, 0.1), Estimate(4.0, math.inf)]
+    exact = pd.DataFrame({"regret": [1.0], "error": [0.1], "x": [3.0], "x_se": [0.5]})
+    assert estimates.rows(exact) == [Estimate(1.0, 0, 0.1)]
+    assert estimates.rows(exact, "x") == [Estimate(3.0, 0.5)]
+    assert estimates.row(frame, t=1) == Estimate(2.0, 0.1)
+    assert estimates.row(frame, "bound", t=2) == Estimate(4.0)
+    relative = estimates.largest(frame[:1], over="bound")
+    assert (relative.value, relative.se) == pytest.approx((0.5, 0.025))
 
 
 # the largest of many
 
 
-@pytest.mark.parametrize("numbers", [1, 2, 20])
+@pytest.mark.parametrize("numbers", [2, 20])
 @pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_largest_covers_all_numbers_at_once(numbers, spread):
     """2000 times `numbers` noisy numbers, the means equal or not: the interval holds the largest
@@ -393,9 +307,7 @@ def test_largest_covers_all_numbers_at_once(numbers, spread):
         assert e.value == sample.max()
         high, low = high + (e.high < 1), low + (e.low > 1)
     assert high + low <= 0.01 * len(samples)
-    assert seldom(high, estimates.LEVEL, len(samples)) and seldom(
-        low, estimates.LEVEL, len(samples)
-    )
+    assert all(seldom(missed, estimates.LEVEL, len(samples)) for missed in (high, low))
     # an interval about the largest as if it had not been selected lies too high
     if numbers == 20 and spread == 0:
         assert not seldom((samples.max(axis=1) - 3 > 1).sum(), estimates.LEVEL, len(samples))
@@ -450,7 +362,7 @@ def test_slope_of_a_line_is_exact():
     assert powers.value == pytest.approx(0.5) and powers.se == 0
 
 
-@pytest.mark.parametrize("points", [3, 4, 10, 100])
+@pytest.mark.parametrize("points", [3, 10])
 def test_slope_with_scatter_has_students_error(points):
     """Three standard errors cover as normal ones do, whatever the number of points; normal limits
     would miss often."""
@@ -467,16 +379,13 @@ def test_slope_of_estimates_uses_their_errors():
     rng, x = np.random.default_rng(0), np.array([0.0, 1.0, 2.0, 5.0])
     se = np.array([0.1, 0.5, 0.2, 1.0])
     samples = rng.normal(3 * x, se, (DRAWS, 4))
-    found = [
-        estimates.slope(x, [Estimate(v, s) for v, s in zip(row, se, strict=True)])
-        for row in samples
-    ]
+    points = ([Estimate(v, s) for v, s in zip(row, se, strict=True)] for row in samples)
+    found = [estimates.slope(x, each) for each in points]
     assert found[0].se == pytest.approx(np.std([e.value for e in found]), rel=0.03)
     assert seldom(sum(not e.low <= 3 <= e.high for e in found), MISS, DRAWS)
     bounded = estimates.slope(x, [Estimate(3 * v, 0, 0.1) for v in x])
-    assert bounded.se == 0 and bounded.bound == pytest.approx(
-        0.1 * np.abs(x - 2).sum() / ((x - 2) ** 2).sum()
-    )
+    expected = 0.1 * np.abs(x - 2).sum() / ((x - 2) ** 2).sum()
+    assert bounded.se == 0 and bounded.bound == pytest.approx(expected)
 
 
 # printing
@@ -498,13 +407,8 @@ def test_rounded(value, error, printed):
     assert estimates.rounded(value, error) == printed
 
 
-def test_samples_that_were_misread():
-    """Arrays of objects are read; one draw has no error of 0, negative numbers have no spread."""
+def test_unusual_samples():
+    """Arrays of objects and iterators are read; one draw has no error of 0."""
     assert estimates.mean(np.array([1.0, 2.0], object)) == estimates.mean([1.0, 2.0])
     assert estimates.mean_with_controls([1.0], np.zeros((1, 1))).se == math.inf
     assert estimates.spread(iter([1.0, 2.0])) == Estimate(2.0)
-    for call in (estimates.spread, estimates.largest_step):
-        refused(lambda call=call: call([-2.0, 1.0]), "items", "-2")
-    refused(lambda: Estimate(b"1"), "value", "b'1'")
-    refused(lambda: estimates.largest(b"12"), "items")
-    refused(lambda: estimates.fraction([[1], [1, 0]]), "successes")

@@ -1,7 +1,7 @@
 """Exact selection probabilities and regrets: closed forms, enumeration, quadrature, simulation."""
 
 import math
-from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -37,30 +37,31 @@ LAWS = {"laplace": stats.laplace, "exponential": stats.expon, "gumbel": stats.gu
 
 
 @pytest.mark.parametrize("noise", [*NOISES, "none"])
-@pytest.mark.parametrize(("rounds", "scale"), [(3, 1.7), (8, 0.6)])
+@pytest.mark.parametrize(("rounds", "scale"), [(3, 1.7), (6, 0.6)])
 def test_small_cases_by_enumeration(rounds, scale, noise):
-    win = lambda sums: exact.selection_from_sums(sums, np.zeros(4), noise, scale)  # noqa: E731
+    win = partial(exact.selection_from_sums, log_counts=np.zeros(4), noise=noise, scale=scale)
     expected = naive.selection_by_enumeration((0.3, 0.5, 0.5, 0.8), rounds, win)
     found = exact.selection_probabilities(FOUR, rounds, noise, scale)
     np.testing.assert_allclose(np.exp(found.log_action), expected[[0, 1, 3]], atol=1e-12)
 
 
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("sums", [[0.0, 3.0], [0.0, 0.4, 3.0], [2.0, 0.5, 1.1, 30.0]])
+@pytest.mark.parametrize("sums", [[0.0, 3.0], [2.0, 0.5, 1.1, 30.0]])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_fixed_sums_by_quadrature_of_scipy(sums, noise, grouped):
     law, scale, counts = LAWS[noise], 1.3, np.ones(len(sums))
-    counts[1:2] += grouped
+    counts[1] += grouped
     found = exact.selection_from_sums(sums, np.log(counts), noise, scale)
     u = np.array(sums) / scale
     edges = np.unique([-60.0, *-u, 60.0])
-    for j in range(len(sums)):
+
+    def density(x, j):
         others = counts - (np.arange(len(sums)) == j)
-        density = lambda x, j=j, n=others: (  # noqa: E731
-            counts[j] * law.pdf(x + u[j]) * np.prod(law.cdf(x + u) ** n)
-        )
-        expected = sum(quad(density, a, b, epsabs=1e-13, limit=400)[0] for a, b in pairwise(edges))
-        assert found[j] == pytest.approx(expected, abs=1e-11)
+        return counts[j] * law.pdf(x + u[j]) * np.prod(law.cdf(x + u) ** others)
+
+    for j in range(len(sums)):
+        parts = [quad(density, *ab, (j,), epsabs=1e-13, limit=400)[0] for ab in pairwise(edges)]
+        assert found[j] == pytest.approx(sum(parts), abs=1e-11)
 
 
 def test_a_billion_actions():
@@ -166,32 +167,12 @@ def test_extrapolated_probabilities_are_those_of_a_fine_lattice(rounds, scale, m
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("log_count", [3.0, 30.0, 300.0])
 def test_probabilities_sum_to_one_within_the_bound(noise, log_count):
-    for scale in (0.3, 2.0, 1000.0):
+    for scale in (0.3, 1000.0):
         for rounds in (1, 37, 4096, 2**24):
             counts = (0.0, 2.0, log_count, log_count / 2)
             losses = instances.bernoulli_losses((0.05, 0.1, 0.5, 0.95), log_counts=counts)
             selection = exact.selection_probabilities(losses, rounds, noise, scale)
             assert abs(selection.group.sum() - 1) <= selection.error, (scale, rounds)
-
-
-def test_splitting_a_group_changes_nothing():
-    whole = instances.bernoulli_losses((0.3, 0.6), log_counts=(0.0, 100.0))
-    half = 100 - math.log(2)
-    split = instances.bernoulli_losses((0.3, 0.6, 0.6), log_counts=(0.0, half, half))
-    for noise in NOISES:
-        a, b = (exact.selection_probabilities(x, 300, noise, 4.0).group for x in (whole, split))
-        np.testing.assert_allclose([b[0], b[1] + b[2]], a, rtol=1e-10)
-
-
-@pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("scale", [0.05, 0.7, 20.0])
-def test_two_ways_to_the_same_deterministic_value(noise, scale):
-    """Fixed sums by panels between kinks, and the lattice with binomials that have one atom."""
-    bits = instances.bernoulli_losses((0.0, 1.0), (2, 1000))
-    for rounds in (1, 16, 256):
-        ways = (bits, replace(bits, bits=False))
-        a, b = (exact.selection_probabilities(x, rounds, noise, scale).group for x in ways)
-        np.testing.assert_allclose(a, b, atol=1e-12)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -205,8 +186,8 @@ def test_wide_steps_agree_with_unit_steps(noise, step):
 @pytest.mark.parametrize("noise", NOISES)
 def test_the_ends_of_the_allowed_scales(noise):
     bits = instances.bernoulli_losses((0.2, 0.5), (1, 3))
-    for scale in (1e-30, 1e-7, 1e16, 1e100):
-        call = lambda scale=scale: exact.selection_probabilities(bits, 8, noise, scale)  # noqa: E731
+    for scale in (1e-7, 1e16):
+        call = partial(exact.selection_probabilities, bits, 8, noise, scale)
         refused(call, "scale", "[1e-06, 1e+15]", f"{scale:g}")
     flat = exact.selection_probabilities(bits, 8, noise, 1e15).group
     np.testing.assert_allclose(flat, [0.25, 0.75], atol=1e-9)
@@ -251,13 +232,12 @@ def test_small_gaps_of_fixed_losses_are_kept(gap):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("epsilon", [1e-6, 1e4, 1e6])
-@pytest.mark.parametrize("gap", [0.5, 2.0**-30, 2.0**-60])
+@pytest.mark.parametrize("gap", [0.5, 2.0**-60])
 def test_the_ends_of_floats(gap, epsilon):
     for make in (instances.bernoulli_losses, instances.deterministic_losses):
         losses = make((0.0, gap, 1.0), (1, 10**6 - 2, 1))
         for noise in NOISES:
-            call = lambda n=noise, x=losses: exact.expected_regret(FTNL(epsilon, n), x, 2**60)  # noqa: E731
-            (value,), (error,) = call()
+            (value,), (error,) = exact.expected_regret(FTNL(epsilon, noise), losses, 2**60)
             assert 0 <= error < math.inf
             assert -error <= value <= 2**60 * gap + 2.0**60 / 10**6 + error
 
@@ -269,14 +249,11 @@ PAIRS = [
     (FTNL(0.5), instances.packing(10, 0.2), 200),
     (FTNL(0.5, "exponential"), instances.cyclic(20, 0.1), 300),
     (FTNL(1.0, "gumbel"), instances.doubling(4, 3), 500),
-    (FTNL(1.0, "laplace", "hu2021"), FIXED, 63),
     (FTNL(2.0, "exponential", "wu2026", True), FIXED, 100),
     (FTNL(10.0, "gumbel"), instances.TWO_ACTION_FIXED, 150),
     (RandomPrefixSoftmax(0.2), FOUR, 255),
     (RandomPrefixSoftmax(0.25, prefix="half"), instances.dependent("antithetic", 0.2), 300),
-    (RandomPrefixSoftmax(2.0, cap=math.inf), instances.dependent("comonotone", 0.3, 5), 100),
     (EpochLeader(), FOUR, 100),
-    (EpochLeader(), instances.TWO_ACTION_FIXED, 100),
     (FTNL(1.0), instances.DEPENDENT_COPIES, 40),
     (FollowTheLeader(), instances.packing(5, 0.15), 300),
     (DecreasingHedge(), instances.packing(5, 0.15), 300),
@@ -348,25 +325,6 @@ def test_sums_over_prefix_lengths_are_the_sums_of_their_terms():
     assert total == pytest.approx(terms.sum(), rel=1e-8) and error < 1e-4
 
 
-def test_regret_at_two_to_the_fifty_is_the_limit():
-    million = instances.bernoulli_losses(np.linspace(0.1, 0.9, 10), [1, *[111_111] * 9])
-    for noise in NOISES:
-        late = exact.expected_regret(FTNL(0.1, noise), million, [2**30, 2**50])
-        assert late.value[1] == pytest.approx(late.value[0], rel=1e-9)
-        assert late.error[1] < 1e-4
-
-
-def test_regret_falls_as_epsilon_grows():
-    for noise in NOISES:
-        values = [
-            exact.expected_regret(FTNL(e, noise), FOUR, 10**6).value[0]
-            for e in (0.01, 0.1, 1.0, 10.0, 60.0)
-        ]
-        assert (np.diff(values) < 0).all()
-        leader = exact.expected_regret(EpochLeader(), FOUR, 10**6).value[0]
-        assert values[-1] == pytest.approx(leader, rel=0.02)
-
-
 def test_curves_are_tidy():
     algorithms, problems = [FTNL(1.0), EpochLeader()], [FOUR, instances.packing(5, 0.2)]
     frame = exact.regret_curves(algorithms, problems, [10, 100])
@@ -385,25 +343,14 @@ def test_compiled_or_not_the_same_values(short_runs):
     np.testing.assert_allclose(*(runs["exact"] for runs in short_runs), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: exact.selection_probabilities(FOUR, 2**61, "laplace", 1.0), [2**60, 2**61]),
-        (lambda: exact.selection_probabilities(FOUR, 4, "cauchy", 1.0), ["noise", "'cauchy'"]),
-        (lambda: exact.selection_probabilities(FOUR, 4, "laplace", 0.0), ["scale", "0.0"]),
-        (
-            lambda: exact.expected_regret(EpochLeader(True), instances.DEPENDENT_COPIES, 10),
-            [instances.DEPENDENT_COPIES.name],
-        ),
-        (
-            lambda: exact.selection_probabilities(instances.DEPENDENT_COPIES, 10**6, "gumbel", 1.0),
-            [10**6, instances.DEPENDENT_COPIES.name],
-        ),
-        (lambda: exact.expected_regret(FTNL(1.0), FOUR, [0]), ["horizons", "[0]"]),
-        (lambda: exact.expected_regret(FTNL(1.0), FOUR, [2**61]), ["horizons", 2**60, 2**61]),
-        (lambda: exact.expected_regret(UCB1(), FOUR, [10]), ["algorithm", "UCB1()"]),
-        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), ["instance"]),
-    ],
-)
-def test_bad_input(call, words):
-    refused(call, *words)
+def test_bad_input():
+    copies = instances.DEPENDENT_COPIES
+    for call, *words in (
+        (lambda: exact.selection_probabilities(FOUR, 2**61, "laplace", 1.0), 2**60, 2**61),
+        (lambda: exact.selection_probabilities(copies, 10**6, "gumbel", 1.0), 10**6, copies.name),
+        (lambda: exact.expected_regret(EpochLeader(True), copies, 10), copies.name),
+        (lambda: exact.expected_regret(FTNL(1.0), FOUR, [2**61]), "horizons", 2**60, 2**61),
+        (lambda: exact.expected_regret(UCB1(), FOUR, [10]), "algorithm", "UCB1()"),
+        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), "instance"),
+    ):
+        refused(call, *words)
