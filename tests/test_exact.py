@@ -24,7 +24,7 @@ from privregret.full_information import (
     FollowTheLeader,
     RandomPrefixSoftmax,
 )
-from privregret.studies.cesari2026_proofs import prefix_sum
+from privregret.studies.cesari2026 import prefix_sum
 
 NOISES = ("laplace", "exponential", "gumbel")
 FOUR = instances.bernoulli_losses((0.3, 0.5, 0.8), (1, 2, 1))
@@ -320,7 +320,7 @@ def test_sums_over_prefix_lengths_are_the_sums_of_their_terms():
     # cesari2026, Lemma 4, exactly
     assert regret == pytest.approx(uniform + 2 * terms[0] + 4 * terms[1:].sum(), rel=1e-9)
     steep = instances.bernoulli_losses((0.2, 0.6), (1, 30))
-    total, error = prefix_sum(steep, scale)
+    total, error = prefix_sum(steep, 1 / scale)
     terms = expected_gaps(steep, np.arange(1, 2500), "gumbel", scale)[0]
     assert total == pytest.approx(terms.sum(), rel=1e-8) and error < 1e-4
 

@@ -227,8 +227,8 @@ KNOWN = [
 def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
     found = study.worst_instance(FTNL(0.02, noise), log_actions, bernoulli=bernoulli, points=12)
     constant = 8 * float(bounds.maximum(log_actions, noise)) / log_actions
-    assert known <= found.ratio <= constant / 0.95
-    assert found.error < 1e-6 and found.tried <= 12 + 2 * 13
+    assert known <= found["scaled_regret"] <= constant / 0.95
+    assert found["scaled_regret_error"] < 1e-6 and found["tried"] <= 12 + 2 * 13
 
 
 def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
@@ -236,16 +236,17 @@ def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
     options = {"points": 5, "polish": 4, "groups": 2, "budget": 15}
     first, again = (study.worst_instance(algorithm, 5.0, **options) for _ in range(2))
     assert first == again
-    regret = exact.expected_regret(algorithm, first.instance, 2**60).value[0]
-    assert first.ratio == 0.02 * regret / first.instance.log_actions
-    assert 5 + 15 <= first.tried <= 5 + 2 * 5 + 16
-    assert study.worst_instance(algorithm, 5.0, points=5, polish=0).tried == 5
+    regret = exact.expected_regret(algorithm, first["instance"], 2**60).value[0]
+    assert first["scaled_regret"] == 0.02 * regret / first["instance"].log_actions
+    assert 5 + 15 <= first["tried"] <= 5 + 2 * 5 + 16
+    assert study.worst_instance(algorithm, 5.0, points=5, polish=0)["tried"] == 5
 
 
 def test_groups_share_all_actions():
     found = study.worst_instance(FTNL(0.5), math.log(3), points=4, polish=0, groups=2, budget=20)
-    assert found.instance.log_actions == pytest.approx(math.log(3))
+    assert found["instance"].log_actions == pytest.approx(math.log(3))
 
 
 def test_naive_noise_is_worse_than_the_constant():
-    assert study.worst_instance(NaiveFTNL(0.02), math.log(8), points=4, polish=0).ratio > 15
+    found = study.worst_instance(NaiveFTNL(0.02), math.log(8), points=4, polish=0)
+    assert found["scaled_regret"] > 15

@@ -7,7 +7,7 @@ from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
 from privregret.full_information import RandomPrefixSoftmax
 from privregret.privacy import noisy_maxima
-from privregret.studies import cesari2026_proofs
+from privregret.studies import cesari2026 as study
 
 ALGORITHM, PROOFS, LOGARITHM = (
     f"cesari2026/{n}" for n in ("4-algorithm", "5-proofs", "6-extra-logarithm")
@@ -35,7 +35,7 @@ def one_logarithm(patch):
 
 def smaller_bounds(patch):
     scaled(bounds, 0.01, "lemma_5")(patch)
-    scaled(cesari2026_proofs, 0.01, "drift")(patch)
+    scaled(study, 0.01, "drift")(patch)
 
 
 def twice_the_temperature(patch):

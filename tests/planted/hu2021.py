@@ -6,7 +6,7 @@ import privregret.instances
 from planted import Plant, as_if, plays, uniform_play
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.full_information import FTNL
-from privregret.studies import hu2021_privacy as decisions
+from privregret.studies import hu2021 as decisions
 
 
 def uniform(cls):

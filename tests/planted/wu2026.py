@@ -10,7 +10,7 @@ from privregret.bounds import wu2026 as bounds
 from privregret.exact import regret
 from privregret.full_information import FTNL
 from privregret.privacy import noisy_maxima
-from privregret.studies import wu2026, wu2026_proofs
+from privregret.studies import wu2026
 
 RESAMPLING, DETERMINISTIC = "wu2026/3-bernoulli-resampling", "wu2026/4-deterministic-setting"
 
@@ -69,11 +69,9 @@ def noise_scale(change):
 
 
 def wrong_constants(monkeypatch):
-    lemma_3 = wu2026_proofs.lemma_3
-    monkeypatch.setattr(wu2026_proofs, "lemma_3", lambda *args: 3 * lemma_3(*args))
-    for name in ("remark_4", "remark_4_limit"):
-        real = getattr(wu2026_proofs, name)
-        monkeypatch.setattr(wu2026_proofs, name, lambda *args, real=real: min(real(*args), 2.0))
+    lemma_3, remark_4 = wu2026.lemma_3, wu2026.remark_4
+    monkeypatch.setattr(wu2026, "lemma_3", lambda *args: 3 * lemma_3(*args))
+    monkeypatch.setattr(wu2026, "remark_4", lambda *args: min(remark_4(*args), 2.0))
     monkeypatch.setattr(bounds, "theorem_3", lambda log_k, epsilon, T: 1 / epsilon + 0 * T)
 
 

@@ -1,44 +1,20 @@
-"""Instances and measurements that only the notebooks on cesari2026 use."""
+"""Measurements and steps of proofs of the notebooks on cesari2026."""
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from privregret import estimates, exact, instances
-from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
 from privregret.core import store
-from privregret.core.algorithm import Algorithm
+from privregret.full_information import RandomPrefixSoftmax
 from privregret.instances import StochasticLosses
 
 # three ways to add up the cost of an epoch
 ONE, ALL, EXACT = "action by action", "potential", "exact"
-
-# Instances
-
-
-def equal_gaps(actions: int, gap: float, name: str = "equal gaps") -> StochasticLosses:
-    """Return one action of mean (1 - gap) / 2 and others of mean (1 + gap) / 2, Bernoulli."""
-    means = (0.5 - gap / 2, 0.5 + gap / 2)
-    return instances.bernoulli_losses(means, log_counts=(0.0, math.log(actions - 1)), name=name)
-
-
-def suite(actions: int) -> list[StochasticLosses]:
-    """Return the instances of the table of constants for a number of actions."""
-    k = actions
-    problems = [equal_gaps(k, gap, f"equal gaps {gap:g}") for gap in (0.02, 0.5)]
-    sizes, name = (0.0, np.log(k - 1)), "deterministic"
-    problems.append(instances.deterministic_losses((0.0, 1.0), log_counts=sizes, name=name))
-    if k == 2:
-        kinds = [(kind, d) for kind in ("antithetic", "comonotone") for d in (0.05, 0.2)]
-        return problems + [instances.dependent(kind, d) for kind, d in kinds]
-    sizes, name = (0.0, 0.0, np.log(k - 2)), "one small gap"
-    problems.append(instances.bernoulli_losses((0.0, 0.05, 1.0), log_counts=sizes, name=name))
-    six = instances.doubling(6, log_per_bracket=max(0.0, np.log((k - 1) / 6)))
-    sizes, name = six.log_counts, "six scales"
-    return [*problems, instances.bernoulli_losses(six.means, log_counts=sizes, name=name)]
 
 
 def scaled_gaps(kind: str, losses: str, log_actions: float, scales: int) -> StochasticLosses:
@@ -53,29 +29,11 @@ def scaled_gaps(kind: str, losses: str, log_actions: float, scales: int) -> Stoc
     return make((0.0, *0.5**steps), log_counts=(0.0, *counts), name=kind)
 
 
-# Regret
-
-
-def limits(
-    algorithms: Algorithm | Sequence[Algorithm], problems: Sequence[StochasticLosses]
-) -> pd.DataFrame:
-    """Compute regrets at T = 2^60, smallest gaps, and Theorem 1's bounds on private algorithms."""
-    frames = []
-    for problem in problems:
-        curves, gaps = exact.regret_curves(algorithms, problem, 2**60), problem.gaps
-        least, size = gaps[gaps > 0].min(), problem.log_actions
-        frames.append(curves.assign(log_actions=size, gap=least))
-    data = pd.concat(frames, ignore_index=True)
-    if "epsilon" in data:
-        log_k, eta = data.log_actions, np.minimum(data.epsilon / 2, 1 / 8)
-        data["sum_of_terms"] = log_k / data.gap + log_k / data.epsilon
-        data["bound"] = bounds.theorem_1(log_k, data.gap, eta)
-    return data
-
-
 @store.cached
 def tallies(log_actions: float, scales: int, epsilon: float) -> pd.DataFrame:
-    """Add up the cost of epochs of 2, 4, 8, ... rounds on the multi-scale instance in each way."""
+    """Return the costs of epochs of 2, 4, 8, ... rounds on the multi-scale instance in each way,
+    and as "printed" what wu2026 charges: an action of rank j and gap D > epsilon pays D n / j in
+    each epoch of n < 2^r(j) rounds, with r(j) = ceil(log2(c2 ln K / (D epsilon)))."""
     problem, scale = scaled_gaps("multi-scale", "deterministic", log_actions, scales), 2 / epsilon
     order = np.argsort(problem.gaps)
     counts, gaps, n = np.array(problem.log_counts)[order], problem.gaps[order], 2.0 ** np.arange(40)
@@ -87,26 +45,11 @@ def tallies(log_actions: float, scales: int, epsilon: float) -> pd.DataFrame:
     tally[ONE] = [2 * s * float(gaps @ each) for s, each in zip(n, ranked, strict=True)]
     tally[ALL] = 4 * scale * -np.diff(phi)
     tally[EXACT] = [2 * s * gap for s, gap in zip(n, expected, strict=True)]
-    return tally
-
-
-def printed_tally(log_actions: float, scales: int, epsilon: float) -> float:
-    """Add up wu2026's early contributions with its thresholds r(j) on the multi-scale instance.
-
-    An action of rank j and gap D > epsilon adds D (2^r(j) - 1) / j with r(j) =
-    ceil(log2(c2 ln K / (D epsilon))).
-    """
-    problem = scaled_gaps("multi-scale", "deterministic", log_actions, scales)
-    order = np.argsort(problem.gaps)
-    counts, gaps = np.array(problem.log_counts)[order], problem.gaps[order]
-    large = gaps > epsilon
     # sums of 1/j over each group
-    ranks = wu2026.by_rank(counts, 0 * counts)
-    epochs = np.ceil(np.log2(wu2026.C2["gumbel"] * problem.log_actions / (gaps[large] * epsilon)))
-    return float((gaps[large] * (2.0**epochs - 1)) @ ranks[large])
-
-
-# Steps of the proofs
+    ranks, large = wu2026.by_rank(counts, 0 * counts), gaps > epsilon
+    threshold = wu2026.C2["gumbel"] * problem.log_actions / (gaps[large] * epsilon)
+    early = n[:, None] < 2.0 ** np.ceil(np.log2(threshold))
+    return tally.assign(printed=n * (early @ (gaps * ranks)[large]))
 
 
 @store.cached
@@ -118,14 +61,39 @@ def selection_errors(
     return [estimates.Estimate(value, bound=error) for value, error in found]
 
 
-@store.cached
-def error_steps(count: int, rng: np.random.Generator) -> list[estimates.Estimate | float]:
-    """Return the largest ratio of consecutive selection errors for each random instance."""
-    lengths, steps = [*range(1, 9), 32, 128, 512], []
-    for _ in range(count):
-        groups = int(rng.integers(2, 5))
-        problem = instances.bernoulli_losses(rng.random(groups), rng.integers(1, 50, groups))
-        errors = selection_errors(problem, lengths, float(np.exp(rng.uniform(-3.5, 2.3))))
-        seen = [error for error in errors if error.value > 1e-8]
-        steps.append(estimates.largest_step(seen) if len(seen) > 1 else 0.0)
-    return steps
+def prefix_sum(problem: StochasticLosses, eta: float) -> tuple[float, float]:
+    """Return the sum of F_m over all m >= 1 and a bound on its error, eta at most 1/8: by Lemma 4
+    rounds 2 and 3 of the algorithm cost 2 F_1, and all later ones 4 (F_2 + F_3 + ...)."""
+    found = exact.expected_regret(RandomPrefixSoftmax(2 * eta), problem, [1, 3, 2**60])
+    first, block = np.diff(found.value)
+    return float(first / 2 + block / 4), float(found.error.sum())
+
+
+def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:
+    """Compute the expected decrease of log Z in the next round / (eta V).
+
+    Lemma 5's proof says that it is at least 1/4 in every state. Z is 1 + the sum of e^(-eta lead)
+    over the worse actions; (K,) `lead` has losses so far minus those of the best action, (K,)
+    `means` mean losses, both the best action first. The next losses are independent Bernoulli
+    losses; all are listed. The result is infinite where V is below 1e-9.
+    """
+    losses = np.array(list(product((0.0, 1.0), repeat=len(means))))
+    weights = np.prod(np.where(losses == 1, means, 1 - means), axis=1)
+    after = np.logaddexp.reduce(-eta * (lead + losses - losses[:, :1]), axis=1)
+    now = np.logaddexp.reduce(-eta * lead)
+    v = float(np.exp(-eta * lead[1:] - now) @ (means[1:] - means[0]))
+    return float((now - weights @ after) / (eta * v)) if v > 1e-9 else np.inf
+
+
+def potential(log_bad: float, rounds: int, gap: float, eta: float) -> tuple[float, float]:
+    """Compute (E log Z, E V) after `rounds` rounds if e^log_bad worse actions share one loss.
+
+    Losses are Bernoulli of means (1 - gap) / 2, for the best action, and (1 + gap) / 2.
+    """
+    n = np.arange(rounds + 1)
+    chances = np.convolve(
+        binom.pmf(n, rounds, (1 + gap) / 2), binom.pmf(n, rounds, (1 - gap) / 2)[::-1]
+    )
+    log_sum = log_bad - eta * np.arange(-rounds, rounds + 1)
+    log_z = np.logaddexp(0.0, log_sum)
+    return float(chances @ log_z), float(gap * (chances @ np.exp(log_sum - log_z)))

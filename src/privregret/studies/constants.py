@@ -1,12 +1,12 @@
 """What `companion/constants` computes: the lower bound by number of gaps, and exact losses."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from privregret.companion import MarginStop, Votes, VotesOrLeader
+from privregret.companion.games import matrix
 from privregret.companion.margin_stop import stopping_chances
 from privregret.companion.votes import epoch_length, epoch_threshold
 from privregret.core import store
@@ -20,21 +20,19 @@ def few_gaps(levels: int) -> tuple[float, np.ndarray]:
     d_n = 0, sum tau = 1 and d_j <= d_i + i tau_(j + 1) for j < i.
     """
     i, j = np.tril_indices(levels + 1, -1)
-    rows, ones = np.tile(np.arange(len(i)), 3), np.ones(len(i))
-    columns = np.concatenate([levels + j, levels + i, j])
-    steps = coo_array((np.concatenate([ones, -ones, -1.0 * i]), (rows, columns)))
+    columns, factors = (levels + j, levels + i, j), (0 * i + 1, 0 * i - 1, -i)
+    steps = matrix([(np.transpose(columns), np.transpose(factors))], 2 * levels + 1)
     sums = np.zeros((2, 2 * levels + 1))
     sums[0, :levels] = sums[1, -1] = 1
     cost = -1.0 * (np.arange(2 * levels + 1) == levels)
     signs = [(0, None)] * levels + [(None, None)] * (levels + 1)
-    found = linprog(cost, steps.tocsr(), np.zeros(len(i)), sums, [1, 0], signs)
+    found = linprog(cost, steps, np.zeros(len(i)), sums, [1, 0], signs)
     return -found.fun, found.x[:levels]
 
 
 def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:
     """Return the largest log-ratio of the probabilities of an action when one vote moves, after an
-    epoch of `Votes`, or its rate if larger. `extra` rounds, a planted bug, make it too long.
-    """
+    epoch of `Votes`, or its rate if larger. `extra` rounds, a planted bug, make it too long."""
     # A vote moves from k to j. The ratios depend on c_k, c_j and the sum of the weights, and those
     # above e^rate fall as that sum grows. So the other votes are spread evenly, which makes the sum
     # smallest.
@@ -57,10 +55,8 @@ def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> 
 
 
 def unanimity_loss(learner: VotesOrLeader, actions: int, sharper: float = 1.0) -> float:
-    """Return the privacy loss of the test after the first later epoch, for K = 2 to 4 actions.
-
-    All vote counts are listed. `sharper` is a factor by which the test is too sharp, a planted bug.
-    """
+    """Return the privacy loss of the test after the first later epoch, for K = 2 to 4 actions, over
+    all vote counts. `sharper` is a factor by which the test is too sharp, a planted bug."""
     constants = learner.constants(np.log(actions))
     rounds, tilt = constants.first, sharper * constants.tilt
     listed = product(range(rounds + 1), repeat=actions - 1)
@@ -72,14 +68,11 @@ def unanimity_loss(learner: VotesOrLeader, actions: int, sharper: float = 1.0) -
         weights = np.column_stack([np.zeros(len(votes)), weights])
         return weights - np.logaddexp.reduce(weights, axis=1, keepdims=True)
 
-    worst = 0.0
-    for k, j in product(range(actions), repeat=2):
-        if k != j:
-            some = counts[counts[:, k] > 0]
-            moved = some.copy()
-            moved[:, k] -= 1
-            moved[:, j] += 1
-            worst = max(worst, float(np.abs(law(moved) - law(some)).max()))
+    worst, one = 0.0, np.eye(actions, dtype=int)
+    for k, j in permutations(range(actions), 2):
+        some = counts[counts[:, k] > 0]
+        changes = law(some - one[k] + one[j]) - law(some)
+        worst = max(worst, float(np.abs(changes).max()))
     return worst
 
 
@@ -112,16 +105,14 @@ def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.n
 @store.cached
 def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True) -> float:
     """Return the privacy loss of stopping time and choice, over all 0/1 tables that differ in one
-    round: at least that of the actions, which are a function of both.
-    """
+    round: at least that of the actions, which are a function of both."""
     rows = np.array(list(product((0.0, 1.0), repeat=actions)))
     codes = list(product(range(len(rows)), repeat=rounds))
     chances = {code: stop_law(learner, rows[list(code)], noisy) for code in codes}
     worst = 0.0
-    for code, t in product(codes, range(rounds)):
-        for row in range(len(rows)):
-            law, other = chances[code], chances[(*code[:t], row, *code[t + 1 :])]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.log(law / other)
-            worst = max(worst, float(np.where(law > 0, ratio, -np.inf).max()))
+    for code, t, row in product(codes, range(rounds), range(len(rows))):
+        law, other = chances[code], chances[(*code[:t], row, *code[t + 1 :])]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(law / other)
+        worst = max(worst, float(np.where(law > 0, ratio, -np.inf).max()))
     return worst

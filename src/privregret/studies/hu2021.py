@@ -1,15 +1,14 @@
-"""Instances and measurements that only the notebooks on hu2021 use."""
+"""Releases of the algorithms of hu2021, and an attack on Hybrid-UCB, in which a reward is inferred
+from the rounds in which its arm is pulled."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
-import pandas as pd
+from scipy.special import logsumexp
 
-from privregret import estimates, instances, simulate
-from privregret.bounds import hu2021 as bounds
-from privregret.core import checks
-from privregret.core.algorithm import Algorithm
+from privregret.core import checks, store
 from privregret.instances import BernoulliBandit
 
 
@@ -27,15 +26,9 @@ def unequal_means(name: str, value: object) -> np.ndarray:
     return means
 
 
-def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) -> pd.DataFrame:
-    """Select one setting and one epsilon: the curves of one panel."""
-    here = (per_round.instance == setting.name) & (per_round.epsilon == epsilon)
-    return per_round[here].drop(columns="instance")
-
-
 @dataclass(frozen=True)
 class Release:
-    """A noisy sum of the rewards of pulls first..last (from 1), released after pull `at`.
+    """A noisy sum of the rewards of pulls first..last (from 1), released after the last of them.
 
     `kind` is "array" or "node", and `scale` the Laplace scale times epsilon. The privacy cost of
     each reward in it is epsilon / scale, and the costs of independent releases add up.
@@ -44,17 +37,13 @@ class Release:
     kind: str
     first: int
     last: int
-    at: int
     scale: float
 
 
 def lazy_releases(pulls: int) -> list[Release]:
-    """Return the releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls.
-
-    They are arrays of 1, 2, 4, ... pulls, each released once.
-    """
+    """Return the releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: its arrays, once."""
     sizes = [2**r for r in range(pulls.bit_length()) if 2 ** (r + 1) - 1 <= pulls]
-    return [Release("array", n, 2 * n - 1, 2 * n - 1, 1.0) for n in sizes]
+    return [Release("array", n, 2 * n - 1, 1.0) for n in sizes]
 
 
 def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
@@ -68,20 +57,10 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
         if depth > 0 and not (full and tree == "rootfree"):
             leaves = position & -position
             scale = 2.0 * (depth + 1 if tree == "scaled" else depth)
-            releases.append(Release("node", pull - leaves + 1, pull, pull, scale))
+            releases.append(Release("node", pull - leaves + 1, pull, scale))
         if full:
-            releases.append(Release("array", pull - 2**depth + 1, pull, pull, 2.0))
+            releases.append(Release("array", pull - 2**depth + 1, pull, 2.0))
     return releases
-
-
-def through_children(releases: list[Release]) -> list[Release]:
-    """Return releases where a root gives way to its right child, which the last prefix adds."""
-
-    def root(r):
-        # the printed scale is twice the depth
-        return r.kind == "node" and r.last - r.first + 1 == 2 ** (r.scale / 2)
-
-    return [replace(r, first=(r.first + r.last + 1) // 2) if root(r) else r for r in releases]
 
 
 def cost(releases: list[Release], pulls: int) -> np.ndarray:
@@ -92,28 +71,42 @@ def cost(releases: list[Release], pulls: int) -> np.ndarray:
     return total[1:]
 
 
-def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray:
-    """Return the (pulls,) number of releases of a kind that contain each reward."""
-    total = np.zeros(pulls + 1, int)
-    for release in releases:
-        if release.kind == kind:
-            total[release.first : release.last + 1] += 1
-    return total[1:]
+LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2 to 8
 
 
-def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
-    """Return the largest mean regret over equal gaps at multiples of the critical gap.
+@store.cached
+def hybrid_loss(epsilon: float, more: int = 0) -> float:
+    """Return the log-ratio of one event on neighbouring tables, with released roots.
 
-    The three largest are measured again by fresh runs; the error is that of the largest of these.
+    There are two arms, and all rewards are 0, except that arm 1's second reward may be 1. The
+    event: arm 1 is pulled in round 2, then in the rounds `LATE`, and arm 0 in all others. By then
+    arm 0's index h is known, up to its noise divided by 2^26. So each pull of arm 1 determines its
+    private sum: S_k = k (h - width_k) in the round of the next pull, within a window that narrows
+    as 1 / t. With x the reward, Z noise of arrays and Y of nodes (Y_2 and Y_6 are roots), S_1 =
+    Z_0, S_2 = S_1 + x + Y_1, S_3 = S_1 + x + Y_2, and S_4.. = S_1 + x + Z_1 + (Y_3, Y_4, Y_4 + Y_5,
+    Y_6). Noise of nodes is calibrated to r + `more` nodes.
+
+    The result is the minimum over deviations of arm 0's mean by up to a tenth, either way, at each
+    pull, for epsilon from 0.1. Larger deviations have probability below exp(-6000), by Chernoff's
+    bound for some fifty Laplace variables of scale at most 52 / epsilon; the event's own
+    probability is above exp(-1500).
     """
-    unit = bounds.critical_gap(arms, T)
-    multiples = 2.0 ** np.arange(-2, math.floor(math.log2(0.75 / unit)) + 1)
-    problems = [instances.equal_gaps(arms, multiple * unit) for multiple in multiples]
-    pilot = simulate.regret_summary(algorithm, problems, T, runs, seed + 1, points=1)
-    best = np.argsort(-pilot["mean"].to_numpy(), kind="stable")[:3]
-    chosen = [problems[i] for i in best]
-    again = simulate.regret_curves(algorithm, chosen, T, runs, seed, points=1)
-    means = estimates.means(again, "instance")
-    found = estimates.largest(means)
-    multiple = multiples[best[int(means["mean"].argmax())]]
-    return {"T": T, "gap_over_critical": multiple, "mean": found.value, "se": found.se}
+    t, k = LATE.round(), np.arange(1, 8)
+    log_t, factor, others = np.log2(t), 6 * math.sqrt(8) / epsilon, t - 1 - k
+    array, shallow, deep = 2 / epsilon, 2 * (1 + more) / epsilon, 2 * (2 + more) / epsilon  # scales
+    leader = np.sqrt(3 * log_t / others) + factor * log_t * np.floor(np.log2(others + 1)) / others
+    width = np.sqrt(3 * log_t / k) + factor * log_t * np.floor(np.log2(k + 1)) / k
+
+    def log_density(reward, s):
+        """Of the private sums that the pull times reveal."""
+        # noise of the full array
+        z = np.arange(math.floor(s[-1]), -s[-1], min(0.25, 1 / math.ceil(20 * epsilon)))
+        y = np.subtract.outer(s, s[0] + reward + z)
+        tree = np.abs(y[3]) + np.abs(y[4]) + np.abs(y[5] - y[4]) + np.abs(y[6])
+        inside = logsumexp(-np.abs(z) / array - tree / deep)
+        pair = abs(s[1] - s[0] - reward) + abs(s[2] - s[0] - reward)
+        return inside - abs(s[0]) / array - pair / shallow
+
+    corners = np.array(list(product((-0.1, 0.1), repeat=7)))[::9]
+    events = [k * (leader + shifts - width) for shifts in corners]
+    return min(log_density(0, s) - log_density(1, s) for s in events)

@@ -44,9 +44,8 @@ def fixed_value(game: Game, epsilon: float) -> Estimate:
     private = [(pairs, np.array([1.0, -math.exp(epsilon)]))]
     limits = np.concatenate([T * game.rows.min(axis=1), np.zeros(len(pairs))])
     equal, above = matrix(flow, width), matrix(regret + private, width)
-    known = np.arange(equal.shape[0]) == 0
-    cost = np.arange(width) == worst
-    found = linprog(1.0 * cost, above, limits, equal, 1.0 * known, (0, None), method="highs")
+    known, cost = (1.0 * (np.arange(n) == i) for n, i in ((equal.shape[0], 0), (width, worst)))
+    found = linprog(cost, above, limits, equal, known, (0, None))
     if found.status:
         raise RuntimeError(f"the solver gave up on {game} at epsilon={epsilon:g}: {found.message}")
     return Estimate(float(found.fun), bound=1e-7)

@@ -1,32 +1,115 @@
-"""Faults planted in the steps of algorithms, for an audit to find, and another reading of
-Hybrid-UCB.
+"""What `companion/privacy-audit` measures, and the faults that it plants in steps of algorithms.
 
-Where the fault is in the noise, a sound step is given a faulty source of it, which the ledger can
+Where a fault is in the noise, a sound step is given a faulty source of it, which the ledger can
 follow; such an algorithm cannot be played.
 """
 
-from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
+import math
+
+import numpy as np
+
+from privregret import adversarial, full_information
+from privregret.adversarial import BatchedPrivate, SparseSwitch
+from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB, dp_se
+from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, epoch_plan
+from privregret.core import store
 from privregret.core.algorithm import EPSILON_DP
 from privregret.core.jit import jit
-from privregret.full_information import FTNL
+from privregret.full_information import FTNL, EpochAlgorithm, RandomPrefixSoftmax
+from privregret.privacy import audit, ledger, noisy_maxima
+from privregret.studies.asi2025_privacy import worst_batched_loss
+from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
+from privregret.studies.hu2021 import hybrid_loss
+
+WEIGHTED = Votes, VotesOrLeader, MarginStop  # draw from weights that are no sums with noise
+BOLD = adversarial.EXP3(8.0, 0.01)  # steps so long that its actions reveal what it sees
+
+
+@store.cached
+def added_up(algorithm, rounds: int, traces: int, seed: int) -> float:
+    """The dearest round of a few runs on random tables, by the ledger; nan where it does not apply.
+    DP-SE and the sparse switch have tables, and two rounds, of their own."""
+    if isinstance(algorithm, WEIGHTED):
+        return math.nan
+    noisy_maxima = isinstance(algorithm, (EpochAlgorithm, SparseSwitch))
+    outcomes = noisy_maxima and not isinstance(algorithm, full_information.NaiveFTNL)
+    dearest = 0.0
+    for run in range(traces):
+        rng, changed = np.random.default_rng([seed, run]), None
+        table = rng.integers(2, size=(rounds, 2)).astype(float)
+        if isinstance(algorithm, DPSE):
+            # the last of three arms is dropped after the first epoch
+            own = algorithm.epsilon, algorithm.beta
+            one, two = (k * math.ceil(dp_se.epoch_length(4 - k, k, *own)) for k in (3, 2))
+            changed, table = (0, one), np.tile([0.95, 0.95, 0.0], (one + two + 4, 1))
+        elif isinstance(algorithm, SparseSwitch):
+            changed, table = (0, 1), np.tile([1.0, 0.0], (80, 1))
+        traced = ledger.traced(algorithm, table, rng)
+        costs = ledger.costs(traced, "outcomes" if outcomes else "numbers", changed)
+        dearest = max(dearest, costs.max())
+    return dearest
+
+
+@store.cached
+def exact_loss(a) -> tuple[float, str] | None:
+    """The exact loss of a small run, for votes at epsilon <= 1, and the data sets that show it."""
+    match a:
+        case Votes():
+            return votes_loss(a, 1000), "epoch 1, $K=1000$, one vote moved"
+        case VotesOrLeader():
+            return unanimity_loss(a, 2), "test of unanimity, one vote moved"
+        case MarginStop():
+            return stop_loss(a, 4, 2), "all pairs, 4 rounds"
+        case RandomPrefixSoftmax(prefix="random"):
+            return noisy_maxima.sequence_loss(3, a.eta), "all pairs, 7 rounds"
+        case PhasedFTNL():
+            game = Game(5, "full")
+            return game.privacy(epoch_plan(game, a)), "all pairs, 5 rounds"
+        case EpochAlgorithm() if np.isfinite(a.privacy.printed):
+            # an epoch of 64 rounds; half a prefix has 33
+            n = 33 if getattr(a, "prefix", "") == "half" else 64
+            worst = noisy_maxima.epoch_loss(2, n, a.noise, a.noise_scale(2))
+            (first, second), (moved, other) = worst.before, worst.after
+            return worst.value, f"sums {first}, {second} to {moved}, {other}"
+        case HybridUCB(tree="paper" | "scaled") if type(a) is HybridUCB:
+            return hybrid_loss(a.epsilon, a.tree == "scaled"), "2nd reward 0 to 1, eight pull times"
+        case adversarial.EXP4Local():
+            return worst_batched_loss(BOLD, 1 / a.epsilon), "an expert for each arm"
+        case BatchedPrivate() | adversarial.ExpertsFromBandit():
+            base = getattr(a, "bandit", a)
+            loss = worst_batched_loss(base.base, base.scale, tau=base.tau)
+            return loss, "one round's losses, corners"
+    return None
+
+
+@store.cached
+def searched(algorithm, runs: int, seed: int) -> tuple[float, str]:
+    """A lower bound on the loss, by playing two tables of seven rounds `runs` times each; they
+    differ in the first round, where the algorithm is sensitive."""
+    table, changed = np.zeros((7, 2)), np.zeros((7, 2))
+    changed[0] = 1.0
+    leaders = full_information.EveryRoundAlgorithm, full_information.EpochLeader
+    if isinstance(algorithm, SparseSwitch):
+        table[:, 0], changed[:, 0], changed[0, 1] = 1.0, 1.0, 1.0
+    elif isinstance(algorithm, leaders):
+        table[0], changed[0] = (0, 1), (1, 0)
+    found = audit.searched_loss(algorithm.play, [table, changed], runs, seed)
+    if not found.actions:
+        return found.value, "1st round: nothing seen"
+    arms = "".join(str(j + 1) for j in found.actions)
+    return found.value, f"1st round; arms {arms} and {found.sequences - 1} more"
+
 
 Lazy = AnytimeLazyUCB.Settings
 lazy, hybrid, elimination = (kind.steps.observe for kind in (AnytimeLazyUCB, HybridUCB, DPSE))
 epochs = FTNL.steps.choose
 
 
-class NoNoise:
-    """A source of noise that has none."""
-
-    def noise(self, kind, scale):
-        return 0.0
-
-
 class OneNoise:
-    """A source that gives its first noise again and again."""
+    """A source that gives its first noise again and again, or 0 if there is no other source."""
 
-    def __init__(self, rng):
-        self.rng, self.first = rng, None
+    def __init__(self, rng=None):
+        self.rng, self.first = rng, None if rng else 0.0
 
     def noise(self, kind, scale):
         self.first = self.rng.noise(kind, scale) if self.first is None else self.first
@@ -67,7 +150,7 @@ def _reused(actions, epoch, selector, t, rng):
 def _forgotten(arms, state, settings, t, j, reward, rng):
     # before this reward
     odd = arms[j]["pulls"] > 0 and arms[j]["position"] % 2 == 0
-    hybrid(arms, state, settings, t, j, reward, NoNoise() if odd else rng)
+    hybrid(arms, state, settings, t, j, reward, OneNoise() if odd else rng)
 
 
 def _shared(arms, state, settings, t, j, reward, rng):
@@ -75,7 +158,7 @@ def _shared(arms, state, settings, t, j, reward, rng):
 
 
 def _skipped(arms, state, settings, t, j, reward, rng):
-    elimination(arms, state, settings, t, j, reward, rng if state["epoch"] == 1 else NoNoise())
+    elimination(arms, state, settings, t, j, reward, rng if state["epoch"] == 1 else OneNoise())
 
 
 class HybridChildren(HybridUCB):
@@ -87,29 +170,22 @@ class HybridChildren(HybridUCB):
     privacy = EPSILON_DP
 
 
-def _planted(name, base, **steps):
-    steps = base.steps._replace(**steps)
-    return type(name, (base,), {"id": name, "steps": steps})
+def _planted(base, **faulty):
+    name = "".join(step.__name__ for step in faulty.values())
+    return type(name, (base,), {"id": name, "steps": base.steps._replace(**faulty)})
 
-
-# noise of scale 1, whatever epsilon is
-DroppedEpsilon = _planted("DroppedEpsilon", AnytimeLazyUCB, observe=_dropped_epsilon)
-# the rewards of an array, except the first, are in the sum of the next array as well
-ReleasedTwice = _planted("ReleasedTwice", AnytimeLazyUCB, observe=_twice)
-# the leaves of a tree have no noise
-ForgottenLevel = _planted("ForgottenLevel", HybridUCB, observe=_forgotten)
-# one noise for all arms cancels in every comparison
-SharedNoise = _planted("SharedNoise", DPSE, observe=_shared)
-# no noise after the first epoch
-SkippedNoise = _planted("SkippedNoise", DPSE, observe=_skipped)
-# losses stay in the sums of later epochs, except the losses of the first round
-ReusedEpoch = _planted("ReusedEpoch", FTNL, choose=_reused)
 
 FAULTS = {  # the sound algorithm is the base of each
-    "noise shared by arms": SharedNoise,
-    "epsilon dropped": DroppedEpsilon,
-    "noise skipped after an elimination": SkippedNoise,
-    "a forgotten tree level": ForgottenLevel,
-    "a reused epoch": ReusedEpoch,
-    "an array released twice": ReleasedTwice,
+    # one noise for all arms cancels in every comparison
+    "noise shared by arms": _planted(DPSE, observe=_shared),
+    # noise of scale 1, whatever epsilon is
+    "epsilon dropped": _planted(AnytimeLazyUCB, observe=_dropped_epsilon),
+    # no noise after the first epoch
+    "noise skipped after an elimination": _planted(DPSE, observe=_skipped),
+    # the leaves of a tree have no noise
+    "a forgotten tree level": _planted(HybridUCB, observe=_forgotten),
+    # losses stay in the sums of later epochs, except the losses of the first round
+    "a reused epoch": _planted(FTNL, choose=_reused),
+    # the rewards of an array, except the first, are in the sum of the next array as well
+    "an array released twice": _planted(AnytimeLazyUCB, observe=_twice),
 }

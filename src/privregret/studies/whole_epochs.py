@@ -3,7 +3,7 @@
 
 import math
 from itertools import product
-from typing import NamedTuple
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -22,14 +22,17 @@ from privregret.instances import StochasticLosses
 LONG = 2**60
 
 
-def log_others(log_k: float) -> float:
-    """ln(K - 1)."""
-    return max(0.0, log_k + np.log1p(-np.exp(-log_k)))
+def equal_gaps(
+    log_actions: float, gap: float, bernoulli: bool = False, name: str = "equal gaps"
+) -> StochasticLosses:
+    """Return one best of e^log_actions >= 2 actions, all others worse by `gap`.
 
-
-def equal_gaps(log_k: float, gap: float) -> StochasticLosses:
-    """One best action and K - 1 others, losses the same in every round."""
-    return instances.deterministic_losses((0.0, gap), log_counts=(0.0, log_others(log_k)))
+    Losses are 0 and `gap` in every round, or independent Bernoulli with means (1 -+ gap) / 2.
+    """
+    others = max(0.0, log_actions + np.log1p(-np.exp(-log_actions)))
+    means = ((1 - gap) / 2, (1 + gap) / 2) if bernoulli else (0.0, gap)
+    make = instances.bernoulli_losses if bernoulli else instances.deterministic_losses
+    return make(means, log_counts=(0.0, others), name=name)
 
 
 def scaled_regret(learner: Algorithm, instance: StochasticLosses) -> Estimate:
@@ -90,15 +93,6 @@ def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) 
     return pd.DataFrame(rows)
 
 
-class WorstInstance(NamedTuple):
-    """The worst instance of those tried, and epsilon R / ln K on it with its numerical error."""
-
-    instance: StochasticLosses
-    ratio: float
-    error: float
-    tried: int
-
-
 @store.cached
 def worst_instance(
     algorithm: EpochAlgorithm,
@@ -109,46 +103,46 @@ def worst_instance(
     polish: int = 12,
     groups: int = 1,
     budget: int = 200,
-) -> WorstInstance:
-    """Maximise epsilon R / ln K over instances with one best action, R after 2^60 rounds.
+) -> dict:
+    """Return the instance with the largest scaled_regret of those tried, which have one best
+    action; the regret and its numerical error, the largest gap, and how many were tried.
 
     First all other actions have the same gap, in `gaps`: it is searched on a grid of `points`, then
     refined by `polish` steps of Brent's method about the two best points. With more `groups` of
     equal actions, Nelder and Mead's simplex starts there, in the groups' gaps and sizes, and
     computes at most about `budget` regrets. Bernoulli losses have means centred at 1/2.
     """
-    (low, high), others = gaps, log_others(log_actions)
-    tried = []
+    others, tried = equal_gaps(log_actions, 1.0).log_counts[1], []
+    ratio = itemgetter("scaled_regret")
+    make = instances.bernoulli_losses if bernoulli else instances.deterministic_losses
 
-    def ratio(log_gaps, log_counts):
-        sizes, which = np.clip(np.exp(log_gaps), low, high), np.append(0.0, log_counts)
+    def negative(log_gaps, log_counts=(others,)):
+        sizes = np.clip(np.exp(log_gaps), *gaps)
         best = (1 - sizes.max()) / 2 if bernoulli else 0.0
-        make = instances.bernoulli_losses if bernoulli else instances.deterministic_losses
-        instance = make((best, *(best + sizes)), log_counts=tuple(which))
+        instance = make((best, *(best + sizes)), log_counts=(0.0, *log_counts))
         found = scaled_regret(algorithm, instance)
-        tried.append(WorstInstance(instance, found.value, found.bound, 0))
-        return found.value
+        tried.append({"scaled_regret": found.value, "scaled_regret_error": found.bound})
+        tried[-1] |= {"gap": instance.gaps.max(), "instance": instance}
+        return -found.value
 
-    grid = np.linspace(math.log(low), math.log(high), points)
-    values = [ratio([g], [others]) for g in grid]
+    def negative_of_groups(x):
+        # sizes are proportional to (K - 1)^exponent, with exponent 1 for the last group; every
+        # group has at least one action
+        sizes = others * np.append(x[groups:], 1.0)
+        sizes = np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0)
+        return negative(x[:groups], sizes)
+
+    grid = np.linspace(*np.log(gaps), points)
+    values = np.array([-negative([g]) for g in grid])
     padded = np.array([-np.inf, *values, -np.inf])
-    tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
+    tops = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]))
     # octaves are similar, so two are tried
-    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]
-    for top in best_tops:
+    for top in sorted(tops, key=lambda i: -values[i])[: 2 * (polish > 0)]:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
-        options = {"maxiter": polish}
-        minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, options=options)
+        minimize_scalar(lambda g: negative([g]), bounds=ends, options={"maxiter": polish})
     if groups > 1:
-        start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
-
-        def negative(x):
-            # sizes are proportional to (K - 1)^exponent, with exponent 1 for the last group; every
-            # group has at least one action
-            sizes = others * np.append(x[groups:], 1.0)
-            return -ratio(x[:groups], np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0))
-
-        first = np.concatenate([start + np.linspace(-0.2, 0.2, groups), np.full(groups - 1, 0.95)])
+        spread = math.log(max(tried, key=ratio)["gap"]) + np.linspace(-0.2, 0.2, groups)
         options = {"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9}
-        minimize(negative, first, method="Nelder-Mead", options=options)
-    return max(tried, key=lambda w: w.ratio)._replace(tried=len(tried))
+        first = np.append(spread, np.full(groups - 1, 0.95))
+        minimize(negative_of_groups, first, method="Nelder-Mead", options=options)
+    return max(tried, key=ratio) | {"tried": len(tried)}

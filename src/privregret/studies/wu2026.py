@@ -1,85 +1,38 @@
-"""Instances and measurements that only the notebooks on wu2026 use."""
+"""Measurements and steps of proofs of the notebooks on wu2026."""
 
 import math
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.optimize import differential_evolution
 from scipy.special import comb
+from scipy.stats import binom
 
-from privregret import exact, instances
+from privregret import exact
 from privregret.core import store
-from privregret.core.jit import jit
+from privregret.exact.sums import mean_softmax
 from privregret.full_information import FTNL
-from privregret.studies import wu2026_proofs as proofs
-
-# Instances
+from privregret.studies.whole_epochs import equal_gaps
 
 
-def votes(losses: np.ndarray) -> np.ndarray:
-    """Replace a loss vector by 1 for every action that is not the best, and 0 for the best."""
-    return (losses > losses.min()).astype(float)
-
-
-@store.cached
-def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the largest sum of f and rise of its antiderivative / ln K in Lemma 3, random a."""
-    sums, rises = [], []
-    for _ in range(count):
-        groups = int(rng.integers(1, 6))
-        a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
-        log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
-        sums.append(float(proofs.lemma_3(a, log_counts)))
-        rise = np.logaddexp.reduce(log_counts - a) / np.log(2)
-        rises.append(float(rise / np.logaddexp.reduce(log_counts)))
-    return max(sums), max(rises)
-
-
-# Regret
-
-
-def two_loss_regret(
-    low: np.ndarray, high: np.ndarray, p: np.ndarray, epsilon: float, horizon: int
-) -> float:
+def two_loss_regret(low, high, p, epsilon: float, horizon: int) -> float:
     """Return the expected regret of Gumbel FTNL, scale 2 / epsilon, if actions have own losses.
 
     Each action has two losses in [0, 1], independent over actions, and takes `high` with
     probability `p`; (K,) arrays. Footnote 1 of wu2026 asks whether the worst case is worse than
-    with resampling, that is, with low = 0 and high = 1. All outcomes are listed: (n + 1)^K of them
-    for an epoch of n rounds.
+    with resampling, that is, with low = 0 and high = 1. All (n + 1)^K outcomes are listed.
     """
     means = low * (1 - p) + high * p
     gaps, n = means - means.min(), 1
     total = gaps.mean()
     while 2 * n <= horizon:
-        hits, rate = np.arange(n + 1), p[:, None]
-        chance = comb(n, hits) * rate**hits * (1 - rate) ** hits[::-1]
-        gap = _two_loss_gap(n * low, high - low, chance, gaps, epsilon / 2)
-        total += min(2 * n, horizon - 2 * n + 1) * gap
+        hits = np.indices((n + 1,) * len(p)).reshape(len(p), -1).T
+        weights = (comb(n, hits) * p**hits * (1 - p) ** (n - hits)).prod(axis=1)
+        chosen = mean_softmax(weights, n * low + hits * (high - low), 0 * p, 2 / epsilon)
+        total += min(2 * n, horizon - 2 * n + 1) * (chosen @ gaps)
         n *= 2
     return float(total)
-
-
-@jit
-def _two_loss_gap(lowest, step, chance, gaps, eta):
-    """Mean gap of a softmax of -eta (`lowest` + hits `step`), independent numbers of hits."""
-    actions, outcomes = chance.shape
-    result, sums = 0.0, np.empty(actions)
-    for outcome in range(outcomes**actions):
-        rest, weight = outcome, 1.0
-        for j in range(actions):
-            weight *= chance[j, rest % outcomes]
-            sums[j] = lowest[j] + rest % outcomes * step[j]
-            rest //= outcomes
-        if weight == 0:
-            continue
-        smallest, whole, part = sums.min(), 0.0, 0.0
-        for j in range(actions):
-            odds = np.exp(eta * (smallest - sums[j]))
-            whole += odds
-            part += odds * gaps[j]
-        result += weight * part / whole
-    return result
 
 
 @store.cached
@@ -91,35 +44,21 @@ def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     """
     options = {"maxiter": 40, "popsize": 6, "tol": 1e-8, "rng": seed}
 
-    def bernoulli(p):
-        return -two_loss_regret(0 * p, 0 * p + 1, p, epsilon, T)
-
-    def free(x):
+    def negative(x):
         return -two_loss_regret(*x.reshape(3, actions), epsilon, T)
 
-    bits = differential_evolution(bernoulli, [(0, 1)] * actions, **options)
-    start = np.concatenate([np.zeros(actions), np.ones(actions), bits.x])
-    worst = differential_evolution(free, [(0, 1)] * (3 * actions), x0=start, **options)
-    found = {"actions": actions, "T": T, "epsilon": epsilon}
-    return found | {
-        "raw_regret": -worst.fun,
-        "resampled_regret": -bits.fun,
-        "resampled_over_raw": bits.fun / worst.fun,
-    }
+    ends = np.repeat([0.0, 1.0], actions)
+    unit = [(0, 1)] * actions
+    bits = differential_evolution(lambda p: negative(np.append(ends, p)), unit, **options)
+    start = np.append(ends, bits.x)
+    worst = differential_evolution(negative, 3 * unit, x0=start, **options)
+    found = {"actions": actions, "T": T, "epsilon": epsilon, "raw_regret": -worst.fun}
+    return found | {"resampled_regret": -bits.fun, "resampled_over_raw": bits.fun / worst.fun}
 
 
-def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
-    """Compute the regret of FTNL with Gumbel noise that sees votes, deterministic losses, T = 2^40.
-
-    One vote vector depends on one loss vector, so that the privacy is that of FTNL.
-    """
-    seen = np.array(losses)
-    gaps = seen - seen.min()
-    regret, n = float(gaps.mean()), 1
-    for _ in range(40):
-        chosen = exact.selection_from_sums(n * votes(seen), 0 * gaps, "gumbel", 2 / epsilon)
-        regret, n = regret + 2 * n * float(chosen @ gaps), 2 * n
-    return regret
+def votes(losses: np.ndarray) -> np.ndarray:
+    """Replace a loss vector by 1 for every action that is not the best, and 0 for the best."""
+    return (losses > losses.min()).astype(float)
 
 
 @store.cached
@@ -131,13 +70,9 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     it. Intervals are divided until all bounds are within 1% of the largest regret; "error" is the
     largest bound minus that regret.
     """
-    others = log_actions + np.log1p(-np.exp(-log_actions))
     tried, new = pd.DataFrame(), 2.0 ** -np.arange(math.ceil(math.log2(T) / 2) + 4)
     while len(new):
-        problems = [
-            instances.bernoulli_losses((0.5 - g / 2, 0.5 + g / 2), log_counts=(0.0, others))
-            for g in new
-        ]
+        problems = [equal_gaps(log_actions, gap, bernoulli=True) for gap in new]
         found = exact.regret_curves(learner, problems, T).assign(gap=new)
         tried = pd.concat([tried, found], ignore_index=True).sort_values("gap")
         gaps, worst = tried.gap.to_numpy(), tried.loc[tried.regret.idxmax()]
@@ -145,6 +80,47 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
         bounds = np.append(gaps[0] * T, highest[:-1] * gaps[1:] / gaps[:-1])
         lower = np.append(gaps[0] / 4, gaps[:-1])
         new = np.sqrt(lower * gaps)[bounds > (1 + 0.01) * worst.regret]
-    largest = max(bounds.max(), highest.max())
     found = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
-    return found | {"gap": worst.gap, "regret": worst.regret, "error": largest - worst.regret}
+    error = max(bounds.max(), highest.max()) - worst.regret
+    return found | {"gap": worst.gap, "regret": worst.regret, "error": error}
+
+
+def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: ArrayLike) -> np.ndarray:
+    """Compute f(x), the mean of u = 2^x a under weights e^-u; a and log_counts are (G,).
+
+    x may be complex. The lemma says f' <= ln 2 f, which holds since f' = ln 2 (f - variance of u).
+    """
+    u = 2.0 ** np.asarray(x)[..., None] * np.asarray(a, float)
+    weights = np.asarray(log_counts, float) - u
+    weights = np.exp(weights - weights.real.max(axis=-1, keepdims=True))
+    return (weights * u).sum(axis=-1) / weights.sum(axis=-1)
+
+
+def lemma_3(a: ArrayLike, log_counts: ArrayLike) -> float:
+    """Compute the sum of f(r) over r >= 1, divided by ln K.
+
+    The printed proof bounds it by 4.885, the corrected proof by 2.443. The best constant is 2.
+    """
+    f = lemma_2(a, log_counts, np.arange(1, 200))
+    return float(f.sum() / np.logaddexp.reduce(np.asarray(log_counts, float)))
+
+
+def remark_4(
+    log_bad: float, rounds: int, gap: float, epsilon: float, factor: float, c2: float
+) -> float:
+    """Compute ln of the c1 that Remark 4's conjecture needs for means (0, gap, 1, ..., 1).
+
+    e^log_bad actions have mean 1 (-inf for none, inf for the limit), `rounds` is n, and the Gumbel
+    noise has scale `factor` / epsilon. The probability that the middle action is selected is a
+    binomial sum. The conjecture bounds it by c1 times a softmax of temperature c2 / (4 epsilon) at
+    the mean losses.
+    """
+    cold, hot = epsilon / factor, 4 * epsilon / c2
+    if log_bad == math.inf:  # M cancels
+        tilted = np.log1p(gap * np.expm1(-cold))
+        return rounds * (tilted + cold - hot + hot * gap)
+    g = np.arange(rounds + 1)
+    chosen = -cold * g - np.logaddexp(0.0, np.logaddexp(-cold * g, log_bad - cold * rounds))
+    middle = float(np.logaddexp.reduce(binom.logpmf(g, rounds, gap) + chosen))
+    right = np.logaddexp(0.0, np.logaddexp(-hot * rounds * gap, log_bad - hot * rounds))
+    return middle + hot * rounds * gap + right

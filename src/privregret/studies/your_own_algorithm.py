@@ -1,10 +1,7 @@
-"""What `companion/your-own-algorithm` asks of a table of one's own."""
+"""Rules for the table of `companion/your-own-algorithm`."""
 
 from privregret import tables
 from privregret.core import checks
-
-# rounds of a table on which regret can be distinguished from chance
-SHORTEST = 100
 
 
 def table_of_arms(name: str, value) -> str:
@@ -14,14 +11,12 @@ def table_of_arms(name: str, value) -> str:
             totals, rounds = (table := tables.read(path)).sum(), len(table)
         except ValueError as error:
             raise ValueError(f"{name} {error}") from None
-        if rounds < SHORTEST:
-            raise ValueError(f"{name} must have at least {SHORTEST} rounds, got {rounds}")
+        if rounds < 100:  # regret cannot be distinguished from chance
+            raise ValueError(f"{name} must have at least 100 rounds, got {rounds}")
         apart = min(totals.mean() - totals.min(), totals.max() - totals.mean())
         if apart < 1:
-            raise ValueError(
-                f"{name} must have arms whose totals are at least 1 from their average, "
-                f"got {apart:g}"
-            )
+            wanted = "totals that are at least 1 from their average"
+            raise ValueError(f"{name} must have arms with {wanted}, got {apart:g}")
     return path
 
 
