@@ -22,10 +22,11 @@ smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 status: .venv/.ready  ## list the stale notebooks and the reasons
 	@$(hold) exec $(run) -m privregret status $(ARGS)
 
-site: .venv/.site  ## build a static site of docs, notebooks and figures: build/site/docs/index.html
+site: .venv/.site  ## build a static site of docs, notebooks and figures: build/site/index.html
 	@rm -rf build/source build/site
 	@mkdir -p build/source
-	@cp -R docs notebooks figures README.md CONTRIBUTING.md CHANGELOG.md build/source
+	@cp -R docs notebooks figures CONTRIBUTING.md CHANGELOG.md build/source
+	@cat README.md docs/index.md >build/source/index.md
 	@[ ! -d build/notebooks ] || cp -R build/notebooks build/source
 	@[ $(call count,build/notebooks) = $(call count,notebooks) ] || echo \
 	    "$(call count,build/notebooks) of $(call count,notebooks) notebooks have run: the other pages have no outputs (run make before)"

@@ -1,5 +1,7 @@
 """Settings of the site. `make site` collects its sources in build/source, in the same folders."""
 
+from importlib.util import find_spec
+
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
@@ -8,13 +10,25 @@ import privregret
 project = html_title = "privregret"
 release = version = privregret.__version__
 html_theme = "pydata_sphinx_theme"
+# MathJax, so that formulas need no network
+static = find_spec("sphinx-mathjax-offline").submodule_search_locations[0] + "/static"
+html_static_path, html_css_files, mathjax_path = (
+    ["_static", static],
+    ["site.css"],
+    "mathjax/tex-chtml.js",
+)
+# no sidebar beside wide tables
+html_sidebars = {
+    name: [] for name in ("index", "figures/README", "figures/findings", "figures/errata")
+}
 # summaries of search results would need a server
 html_show_search_summary = html_show_sourcelink = html_copy_source = False
 
 extensions = ["myst_nb"]
 extensions += [f"sphinx.ext.{name}" for name in ("autodoc", "autosummary", "mathjax", "napoleon")]
-root_doc = "docs/index"
-exclude_patterns = ["README.md", "figures/*/README.md"]
+# README.md and docs/index.md, one after the other
+root_doc = "index"
+exclude_patterns = ["README.md", "docs/index.md", "figures/*/README.md"]
 # a notebook's mark of its end; attributes of one name
 suppress_warnings = ["mystnb.unknown_mime_type", "ref.python"]
 

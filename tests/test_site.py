@@ -19,8 +19,17 @@ def test_pages_show_pictures_and_formulas():
     assert "DP-SE" in (SITE / "docs/api/privregret.bandits.html").read_text()
 
 
+def test_pages_need_no_network():
+    pages = [page.read_text() for page in SITE.glob("**/*.html")]
+    assert any("_static/mathjax/tex-chtml.js" in page for page in pages)
+    assert (SITE / "_static/mathjax/tex-chtml.js").exists()
+    loaded = [link for page in pages for link in re.findall(r"<(?:script|link)\b[^>]*>", page)]
+    assert [link for link in loaded if re.search(r'(?:src|href)="(?:https?:)?//', link)] == []
+
+
 def test_links_lead_somewhere():
-    pages = {page: page.read_text() for page in SITE.glob("[!_]*/**/*.html")}
+    found = [SITE / "index.html", *SITE.glob("[!_]*/**/*.html")]
+    pages = {page: page.read_text() for page in found}
     assert len(pages) > 30
     broken = []
     for page, text in pages.items():
