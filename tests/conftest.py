@@ -105,16 +105,23 @@ def named(message, *shown):
         assert re.search(before + re.escape(word) + after, message), f"{word!r} not in: {message}"
 
 
+def git(folder, *words, **more):
+    """What git prints in a folder, as somebody."""
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *map(str, words)]
+    asked = {"cwd": folder, "check": True, "capture_output": True, "text": True} | more
+    return subprocess.run(command, **asked).stdout
+
+
 class Project:
     """A copy of the project's sources in a folder of its own, with whatever notebooks a test puts
-    there."""
+    there; or one that is there."""
 
     def __init__(self, root: Path):
         self.root = root
-        root.mkdir(exist_ok=True)
-        shutil.copytree(
-            ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-        )
+        if (root / "src").exists():
+            return
+        ours = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(ROOT / "src", root / "src", ignore=ours)
         (root / "notebooks").mkdir()
         (root / "notebooks" / "smoke.toml").write_text("")
         (root / "requirements.lock").write_text("numpy==2\n")
@@ -128,14 +135,9 @@ class Project:
 
     def start(self, *command, cwd=None):
         """A running process of `python -m <command>`, its output in pipes."""
-        return subprocess.Popen(
-            [sys.executable, "-m", *map(str, command)],
-            cwd=cwd or self.root,
-            env=self.environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        pipes = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        words = [sys.executable, "-m", *map(str, command)]
+        return subprocess.Popen(words, cwd=cwd or self.root, env=self.environment, **pipes)
 
     def python(self, *command, cwd=None):
         """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""

@@ -127,9 +127,8 @@ def test_what_is_missing_is_named_with_the_function_that_makes_it():
 
 def test_no_curve_is_a_zigzag():
     """One curve through several first batches, or horizons, is refused; it names what varies."""
-    rows = [("IMED", e, n0, n0 * e) for e in (0.1, 1.0) for n0 in (1, 8)]
-    data = pd.DataFrame(rows, columns=["algorithm", "epsilon", "n0", "mean"])
-    data = data.assign(q10=data["mean"], q90=data["mean"])
+    rows = [("IMED", e, n0, *[n0 * e] * 3) for e in (0.1, 1.0) for n0 in (1, 8)]
+    data = pd.DataFrame(rows, columns=["algorithm", "epsilon", "n0", "mean", "q10", "q90"])
     refused(lambda: draw.final_regret_panel(data), "algorithm", "epsilon", "n0")
     refused(lambda: draw.regret_panel(data.assign(t=data.epsilon)), "algorithm", "t", "n0")
     draw.final_regret_panel(data[data.n0 == 1])

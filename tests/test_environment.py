@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, git
 from packaging.requirements import Requirement
 
 import privregret
@@ -59,8 +59,8 @@ def test_the_hook_for_notebooks_stops_outputs(tmp_path, outputs):
     ran = text.replace('"execution_count": null', '"execution_count": 7')
     (tmp_path / "a.ipynb").write_text(ran if outputs else text)
     (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
-    for words in (["init", "-q"], ["add", "a.ipynb"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "a.ipynb")
     done = subprocess.run([*shlex.split(entry), "a.ipynb"], cwd=tmp_path, capture_output=True)
     assert done.returncode == outputs, done.stderr
 

@@ -12,8 +12,8 @@ import urllib.request
 from contextlib import suppress
 
 import pytest
-from conftest import ROOT
-from test_strip import run, set_up
+from conftest import ROOT, git
+from test_strip import set_up
 
 NAME = "azize2025/3-lower-bound"
 # seconds for all of it; a machine that is not busy takes less than one minute
@@ -39,9 +39,8 @@ def lab(project, tmp_path):
     (project.root / ".venv").symlink_to(sys.prefix)
     (project.root / ".git/info").mkdir(parents=True)
     (project.root / ".git/info/exclude").write_text(".venv\n.cache\n")
-    author = "-c", "user.name=a", "-c", "user.email=a@b"
-    for words in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "start"]):
-        run("git", *words, cwd=project.root)
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "start"]):
+        git(project.root, *words)
     set_up(project.root)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -51,14 +50,9 @@ def lab(project, tmp_path):
     kept = {k: v for k, v in project.environment.items() if not k.startswith(strange)}
     command = ["make", "lab", "--assume-old=.venv/.ready", f"ARGS={arguments}"]
     with open(tmp_path / "log", "wb") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=project.root,
-            env=kept | {"HOME": str(tmp_path)},
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        said = {"stdout": log, "stderr": log, "start_new_session": True}
+        own = kept | {"HOME": str(tmp_path)}
+        process = subprocess.Popen(command, cwd=project.root, env=own, **said)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -114,6 +108,6 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path):
         wait(lambda: pictures() not in ([], before))
         webdriver.ActionChains(browser).key_down("\ue009").send_keys("s").key_up("\ue009").perform()
         wait(lambda: '"image/png"' in (project.root / f"notebooks/{NAME}.ipynb").read_text())
-        wait(lambda: run("git", "status", "--porcelain", cwd=project.root) == "")
+        wait(lambda: git(project.root, "status", "--porcelain") == "")
     finally:
         browser.quit()

@@ -3,14 +3,13 @@
 import ast
 import json
 import signal
-import subprocess
 import sys
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from conftest import ROOT, named, refused
+from conftest import ROOT, git, named, refused
 
 from privregret import __main__ as command
 from privregret.core import checks
@@ -124,11 +123,6 @@ def test_what_no_hash_would_know_is_refused(folder, cells, tags, shown):
     refused(lambda: batch.read("demo/one"), "demo/one.ipynb", shown, error=batch.UsageError)
 
 
-def git(folder, *words):
-    author = "-c", "user.name=a", "-c", "user.email=a@b"
-    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
-
-
 def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
     told = []
 
@@ -162,10 +156,9 @@ def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
 def test_where_git_cannot_say_what_was_published_counts(folder, why, monkeypatch, capsys):
     git(folder, "init", "-q")
     save(folder, "runs: int = 7\nnew = 1")
+    (folder / ".git/HEAD").write_text("damaged")
     if why == "program":
         monkeypatch.setenv("PATH", str(folder))
-    else:
-        (folder / ".git/HEAD").write_text("damaged")
     known = {"notebooks": {"demo/one": {"parameters": {"runs": 3}}}, "outputs": {}}
     monkeypatch.setattr(batch.record, "read", lambda _: known)
     (job,) = batch.jobs(["demo/one"], {})

@@ -62,32 +62,29 @@ def test_tex(tmp_path):
         subprocess.run(line, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
 
 
-def test_make_has_the_targets():
+def test_make_and_the_command_take_what_is_said():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
     # the changes tell of earlier ones, too
     text = "".join(PAGES[name] for name in NAMES if name != "CHANGELOG.md")
     named = {word for words in mentioned("make") for word in words}
     named |= set(re.findall(r"`make ([\w-]+)`", text))
     assert named and named <= targets
+    for words in mentioned("privregret"):
+        args = command.parser().parse_args(words)
+        names = batch.select(args.wanted, batch.notebooks())
+        assert batch.jobs(names, batch.overrides(getattr(args, "p", [])))
 
 
-@pytest.mark.parametrize("words", mentioned("privregret"), ids=" ".join)
-def test_the_command_takes_what_is_said(words):
-    args = command.parser().parse_args(words)
-    names = batch.select(args.wanted, batch.notebooks())
-    assert batch.jobs(names, batch.overrides(getattr(args, "p", [])))
-
-
-@pytest.mark.parametrize("words", mentioned("papermill"), ids=" ".join)
-def test_papermill_takes_what_is_said(words):
+def test_papermill_takes_what_is_said():
     """papermill's own parser reads the line; the notebook's check reads the parameters."""
     from papermill.cli import papermill
 
-    given = papermill.make_context("papermill", list(words)).params
-    values = {name: batch.fitted(str(value), 0) for name, value in given["parameters"]}
-    values |= yaml.safe_load("\n".join(given["parameters_yaml"]) or "{}")
-    (job,) = batch.jobs(batch.select([given["notebook_path"]], batch.notebooks()), values)
-    assert job.changed == values != {}
+    for words in mentioned("papermill"):
+        given = papermill.make_context("papermill", words).params
+        values = {name: batch.fitted(str(value), 0) for name, value in given["parameters"]}
+        values |= yaml.safe_load("\n".join(given["parameters_yaml"]) or "{}")
+        (job,) = batch.jobs(batch.select([given["notebook_path"]], batch.notebooks()), values)
+        assert job.changed == values != {}
 
 
 def test_ones_own_algorithm_stands_next_to_others(tmp_path, monkeypatch):

