@@ -4,14 +4,12 @@ papers' tuning."""
 import copy
 import math
 import pickle
-from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import BASES, OTHER_BASES, in_batches, plain, played
+from cases import BASES, OTHER_BASES
 from conftest import refused
-from scipy import stats
-from scipy.integrate import quad
 from scipy.stats import chisquare
 
 from privregret import estimates, instances, simulate
@@ -32,8 +30,8 @@ from privregret.adversarial import (
 )
 from privregret.adversarial.conversions import batch_size
 from privregret.bandits import AnytimeLazyUCB
-from privregret.core import checks, noise, streams
-from privregret.core.algorithm import NOT_PRIVATE, Steps
+from privregret.core import checks, streams
+from privregret.core.algorithm import NOT_PRIVATE
 from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
 from privregret.privacy import adversarial as composition
@@ -47,20 +45,12 @@ from privregret.studies.asi2025 import (
     regret_by_noise,
 )
 
-every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
-
-
-class Nothing(AdversarialAlgorithm):
-    """It defines neither steps nor start."""
-
-    id, label, source, privacy = "nothing", "nothing", "nowhere", NOT_PRIVATE
-
 
 def table(rounds, arms, seed=1):
     return np.random.default_rng(seed).random((rounds, arms))
 
 
-@every_base
+@pytest.mark.parametrize("base", [base for base, _ in BASES[::4]], ids=repr)
 @pytest.mark.parametrize(
     "adversary",
     [instances.gap_adversary(3, 0.5), instances.switching(3, 7, 500), instances.drifting(3, 500)],
@@ -73,64 +63,8 @@ def test_segments_are_the_table_in_short(base, adversary):
     rounds = np.array([1, 4, 100, 333, 500])
     reported = algorithm.run(adversary, rounds, 2)
     np.testing.assert_allclose(reported, paid[rounds - 1], rtol=1e-12)
-    np.testing.assert_allclose(
-        adversary.comparators(rounds), np.cumsum(losses, axis=0)[rounds - 1], rtol=1e-12
-    )
-
-
-# path identities
-
-
-@every_base
-def test_theorem_1_path_by_path(base):
-    """When tau divides T, the algorithm is the base on noisy batch averages, each of its actions
-    played tau times."""
-    losses, tau, epsilon = table(240, 3), 8, 0.2
-    averages = losses.reshape(30, 8, 3).mean(axis=1)
-    algorithm = BatchedPrivate(base, epsilon, tau)
-    inner = LocallyPrivate(base, tau * epsilon).play(averages, 4)
-    actions = algorithm.play(losses, 4)
-    np.testing.assert_array_equal(actions, np.repeat(inner, tau))
-    assert losses[np.arange(240), actions].sum() == pytest.approx(
-        tau * averages[np.arange(30), inner].sum(), rel=1e-12
-    )
-
-
-@every_base
-def test_theorem_6_path_by_path(base):
-    losses, named = table(200, 3), np.random.default_rng(5).integers(3, size=(200, 6))
-    arms = ExpertsFromBandit(base).play(losses, Advice.of_arms(named, 3, np.arange(200)), 6)
-    experts = base.play(np.take_along_axis(losses, named, axis=1), 6)
-    np.testing.assert_array_equal(arms, named[np.arange(200), experts])
-
-
-class WithoutNoise(EXP4Batched):
-    """It still draws noises, of scale 0."""
-
-    def scale(self, arms, experts):
-        return 0.0
-
-
-def test_exp4_with_arms_for_experts_is_exp3():
-    losses, rounds, rng = table(300, 4), np.arange(300), np.random.default_rng(8)
-    exp3, actions = plain("PlainEXP3", 0.3, 0.1)(4, rng), []
-    for arm in played(losses, exp3):
-        actions.append(arm)
-        for _ in range(4):  # what EXP4 draws for its experts
-            noise.laplace(0.0, rng)
-    algorithm = WithoutNoise(0.5, 1e-3, 0.3, 0.1, 1)
-    np.testing.assert_array_equal(algorithm.play(losses, np.eye(4), 8), actions)
-    problem = ExpertProblem(Adversary("t", rounds, losses), Advice.of_arms([[0, 1, 2, 3]], 4))
-    paid = algorithm.run(problem, rounds + 1, 8)
-    np.testing.assert_allclose(paid, losses[rounds, actions].cumsum(), rtol=1e-12)
-
-
-def test_local_exp4_with_arms_for_experts_is_local_exp3():
-    losses = table(300, 4)
-    advised = EXP4Local(0.5, 0.03, 0.1).play(losses, np.eye(4), 8)
-    plain = LocallyPrivate(EXP3(0.03, 0.1), 0.5).play(losses, 8)
-    np.testing.assert_array_equal(advised, plain)
-    assert len(set(plain)) == 4
+    best = np.cumsum(losses, axis=0)[rounds - 1]
+    np.testing.assert_allclose(adversary.comparators(rounds), best, rtol=1e-12)
 
 
 def test_batch_sizes():
@@ -139,13 +73,6 @@ def test_batch_sizes():
 
 
 # base algorithms
-
-
-def with_estimates(estimates):
-    """Choices with these estimates, as kernels take them."""
-    choices = np.zeros(len(estimates), ftpl.ARM)
-    choices["estimate"] = estimates
-    return choices
 
 
 def test_htinf_stays_on_the_simplex():
@@ -159,69 +86,36 @@ def test_htinf_stays_on_the_simplex():
 @jit
 def _htinf_walk(steps, settings, rng):
     choices, states = np.zeros(8, htinf.ARM), np.zeros(1, htinf.STATE)
-    worst, low, high, sigma = 0.0, 1.0, 0.0, settings.sigma
+    worst, low, high = 0.0, 1.0, 0.0
     for t in range(1, steps + 1):
         arm = htinf._choose(choices, states[0], settings, t, rng)
-        total, raw, least = 0.0, 0.0, math.inf
-        for i in range(8):
-            least = min(least, choices[i]["estimate"])
-        for i in range(8):
-            p = choices[i]["p"]
-            total += p
-            raw += (
-                (choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + states[0]["w"]
-            ) ** -2
-            low, high = min(low, p), max(high, p)
-        worst = max(worst, abs(total - 1), abs(raw - 1))
+        p, estimate = choices["p"], choices["estimate"]
+        behind = (estimate - estimate.min()) / (settings.sigma * math.sqrt(t))
+        raw = ((behind + states[0]["w"]) ** -2.0).sum()
+        low, high = min(low, p.min()), max(high, p.max())
+        worst = max(worst, abs(p.sum() - 1), abs(raw - 1))
         y = (0.2 if arm == 0 else 0.8) + rng.laplace(0.0, 1.0)
         htinf._observe(choices, states[0], settings, t, arm, y, rng)
     return worst, low, high
 
 
-def leads(estimate, i, scale):
-    """P(arm i has the smallest estimate plus Lap(scale)), by quadrature."""
-    laplace = stats.laplace(scale=scale)
-    others = [k for k in range(len(estimate)) if k != i]
-    kinks = sorted({0.0, *(estimate[k] - estimate[i] for k in others)})
+@pytest.mark.parametrize("behind", [0.0, 2.0, 8.0])
+@pytest.mark.parametrize("resampling", ftpl.RESAMPLINGS)
+def test_geometric_resampling_estimates_the_selection_probability(resampling, behind):
+    """Of two arms the worse one leads with probability exp(-D) (1 + D / 2) / 2.
 
-    def f(z):
-        return laplace.pdf(z) * math.prod(laplace.sf(estimate[i] - estimate[k] + z) for k in others)
-
-    edges = [-40 * scale, *kinks, 40 * scale]
-    return sum(quad(f, a, b)[0] for a, b in pairwise(edges))
-
-
-@pytest.mark.parametrize("resampling", ["corrected", "zero at cap"])
-@pytest.mark.parametrize("played", [0, 1, 2])
-def test_geometric_resampling_estimates_the_selection_probability(resampling, played):
-    """Mean of 20 000 draws against (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; within
-    5 standard errors.
+    The mean of draws cut at M is (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; as
+    printed, q is the probability of the largest in place of the smallest.
     """
-    estimate, scale, cap, rng = [0.0, 1.0, 2.5], 1.3, 6, np.random.default_rng(4)
-    runs, choices = 20_000, with_estimates(estimate)
-    variant = ftpl.RESAMPLINGS.index(resampling)
-    q = leads(estimate, played, scale)
-    g = [ftpl.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
-    expected = (1 - (1 - q) ** cap) / q
-    expected -= cap * (1 - q) ** cap if resampling == "zero at cap" else 0
-    assert abs(np.mean(g) - expected) < 5 * np.std(g) / math.sqrt(runs)
-
-
-def test_the_printed_resampling_estimates_something_else():
-    """As printed, an arm that leads nearly always gets a huge weight: 1 / P(argmax) in place of 1 /
-    P(argmin).
-    """
-    estimate, rng = [0.0, 8.0], np.random.default_rng(4)
-    q = 0.5 * math.exp(-8.0) * 5.0  # two arms, distance D = 8 scales: exp(-D) (1 + D / 2) / 2
-    assert leads(estimate, 1, 1.0) == pytest.approx(q, rel=1e-6)
-    choices = with_estimates(estimate)
-    right, printed = (
-        np.mean([ftpl.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
-        for variant in (ftpl.CORRECTED, ftpl.PRINTED)
-    )
-    assert right == pytest.approx(1 / (1 - q), abs=0.01)
-    assert printed == pytest.approx((1 - (1 - q) ** 100) / q - 100 * (1 - q) ** 100, rel=0.2)
-    assert printed > 2 * right
+    scale, cap, rng, choices = 1.3, 60, np.random.default_rng(4), np.zeros(2, ftpl.ARM)
+    choices["estimate"] = 0.0, behind * scale
+    variant, worse = ftpl.RESAMPLINGS.index(resampling), math.exp(-behind) * (1 + behind / 2) / 2
+    for arm, q in enumerate((1 - worse, worse)):
+        q = 1 - q if resampling == "printed" else q
+        g = [ftpl.resamples(choices, arm, scale, cap, variant, rng) for _ in range(10_000)]
+        expected = (1 - (1 - q) ** cap) / q
+        expected -= cap * (1 - q) ** cap if resampling != "corrected" else 0
+        assert abs(np.mean(g) - expected) < 5 * np.std(g) / 100 + 1e-9
 
 
 # bases of one's own
@@ -237,78 +131,25 @@ class PlainEXP3(EXP3):
     id, steps = "exp3", None
 
     def start(self, arms, rng, horizon=None):
-        learner = EXP3Learner(arms, rng, self.eta, self.gamma)
-        learner.horizon = horizon
-        return learner
+        return EXP3Learner(arms, rng, self.eta, self.gamma)
 
 
-@jit
-def commit_choose(arms, state, settings, t, rng):
-    if t <= settings * len(arms):
-        return (t - 1) % len(arms)
-    if t == settings * len(arms) + 1:
-        for j in range(len(arms)):
-            if arms[j]["total"] < arms[state["best"]]["total"]:
-                state["best"] = j
-    return state["best"]
-
-
-@jit
-def commit_observe(arms, state, settings, t, j, y, rng):
-    if t <= settings * len(arms):
-        arms[j]["total"] += y
-
-
-class Commit(AdversarialAlgorithm):
-    """Plays each arm twice, or a tenth of its horizon, then the one that has lost less."""
-
-    id, label, source, privacy, real_losses = "commit", "commit", "a test", NOT_PRIVATE, True
-    steps = Steps([("total", float)], [("best", np.int64)], commit_choose, commit_observe)
-    steps = steps._replace(arm=np.dtype(steps.arm), state=np.dtype(steps.state))
-
-    def settings(self, horizon, arms):
-        return 2 if horizon is None else max(2, horizon // (10 * arms))
-
-
-class PlainCommit(Commit):
-    id, steps = "commit", None
-
-    def start(self, arms, rng, horizon=None):
-        return CommitLearner(arms, self.settings(horizon, arms))
-
-
-class CommitLearner:
-    def __init__(self, arms, pulls):
-        self.total, self.t, self.pulls = [0.0] * arms, 0, pulls
-
-    def choose(self):
-        arms = len(self.total)
-        if self.t < self.pulls * arms:
-            return self.t % arms
-        return min(range(arms), key=lambda j: self.total[j])
-
-    def observe(self, y):
-        if self.t < self.pulls * len(self.total):
-            self.total[self.choose()] += y
-        self.t += 1
-
-
-OWN_BASES = [(EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)), (Commit(), PlainCommit())]
 CONVERSIONS = {
     "Algorithm 1": lambda base: BatchedPrivate(base, 0.3),
     "local": lambda base: LocallyPrivate(base, 0.3),
     "Algorithm 5": ExpertsFromBandit,
     "both": lambda base: ExpertsFromBandit(BatchedPrivate(base, 0.3)),
 }
-every_own_base = pytest.mark.parametrize(("steps", "plain"), OWN_BASES, ids=repr)
 every_conversion = pytest.mark.parametrize("conversion", CONVERSIONS.values(), ids=CONVERSIONS)
 
 
-@every_own_base
+STEPS, PLAIN = EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)
+
+
 @every_conversion
-def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion, steps, plain):
+def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion):
     """In `play`, `start`, `run` and `regret_curves`; the horizon cuts the last batch."""
-    one, other = conversion(steps), conversion(plain)
+    one, other = conversion(STEPS), conversion(PLAIN)
     losses, problem = table(102, 3), instances.gap_adversary(3, 0.5)
     advice = []
     if isinstance(one, ExpertsFromBandit):
@@ -331,9 +172,8 @@ def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion, steps,
         for t in range(50, 102):
             assert again.choose(*advice) == chosen[t]
             again.observe(losses[t, chosen[t]])
-    for runs in (None, 5):
-        paid = one.run(problem, [7, 102], 3, runs)
-        np.testing.assert_allclose(paid, other.run(problem, [7, 102], 3, runs), rtol=1e-12)
+    paid = one.run(problem, [7, 102], 3, 5)
+    np.testing.assert_allclose(paid, other.run(problem, [7, 102], 3, 5), rtol=1e-12)
     one, other = (
         simulate.regret_curves(a, problem, 102, 5, 1, points=2, workers=1).regret
         for a in (one, other)
@@ -341,12 +181,11 @@ def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion, steps,
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-@every_own_base
 @every_conversion
-def test_a_conversion_is_private_whatever_its_base(conversion, steps, plain):
+def test_a_conversion_is_private_whatever_its_base(conversion):
     """By the ledger; without Algorithm 1 there is no privacy."""
     losses = np.random.default_rng(1).integers(2, size=(28, 3)).astype(float)
-    for base in (steps, plain):
+    for base in (STEPS, PLAIN):
         algorithm = conversion(base)
         run = ledger.traced(algorithm, losses, 4)
         advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
@@ -357,10 +196,26 @@ def test_a_conversion_is_private_whatever_its_base(conversion, steps, plain):
 
 
 def test_the_horizon_of_a_base_is_the_number_of_batches():
-    for horizon, expected in ((102, 26), (104, 26), (3, 1), (None, None)):
-        learner = BatchedPrivate(PlainEXP3(0.3, 0.1), 0.3).start(3, 1, horizon)
-        learner.choose()
-        assert learner._memory[1][0]["base"]["learner"].horizon == expected
+    horizons = []
+
+    class Told(EXP3):
+        id = "told"
+
+        def settings(self, horizon, arms):
+            horizons.append(horizon)
+            return super().settings(horizon, arms)
+
+    class Asked(PlainEXP3):
+        id = "asked"
+
+        def start(self, arms, rng, horizon=None):
+            horizons.append(horizon)
+            return super().start(arms, rng, horizon)
+
+    for kind in (Told, Asked):
+        for horizon in (102, 104, 3, None):
+            BatchedPrivate(kind(0.3, 0.1), 0.3).start(3, 1, horizon).choose()
+    assert horizons == [26, 26, 1, None] * 2
     short = ExpertsFromBandit(SparseSwitch(1.0, 0.1))  # more arms than it plays, and no horizon
     refused(lambda: short.start(2, 1, experts=2), "horizon", "sparse switch")
     refused(lambda: short.start(2, 1, 100, experts=3), "sparse switch", 2, 3)
@@ -390,24 +245,21 @@ def misspelt(arms, state, settings, t, j, y, rng):
 
 @every_conversion
 def test_a_mistake_in_a_step_of_a_base_is_named(conversion):
-    class Misspelt(Commit):
-        id, steps = "misspelt", Commit.steps._replace(observe=misspelt)
+    class Misspelt(EXP3):
+        id, steps = "misspelt", EXP3.steps._replace(observe=misspelt)
 
-    algorithm, advice = conversion(Misspelt()), []
-    if isinstance(algorithm, ExpertsFromBandit):
-        advice = [np.eye(3)]
+    algorithm = conversion(Misspelt(0.3, 0.1))
+    advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
     refused(lambda: algorithm.play(table(30, 3), *advice, 1), "observe", "Misspelt", "totl")
 
 
-@pytest.mark.parametrize("wrong", [3, -1, None, 1.0])
+@pytest.mark.parametrize("wrong", [3, None])
 def test_what_a_base_chooses_is_checked(wrong):
     class Wrong(PlainEXP3):
         id = "wrong"
 
         def start(self, arms, rng, horizon=None):
-            learner = CommitLearner(arms, 2)
-            learner.choose = lambda: wrong if learner.t > 2 else learner.t
-            return learner
+            return SimpleNamespace(choose=lambda: wrong)
 
     problem, losses = instances.gap_adversary(3, 0.5), table(30, 3)
     for convert in CONVERSIONS.values():
@@ -447,12 +299,6 @@ def test_tuning_reference_values():
     )
 
 
-def test_sparse_switch_has_two_arms():
-    algorithm, three = SparseSwitch(2.0, 0.2), instances.gap_adversary(3, 0.5)
-    refused(lambda: algorithm.play(table(10, 3), 0), algorithm.label, "2", "3")
-    refused(lambda: algorithm.run(three, [10], 0), algorithm.label, "2", "3")
-
-
 def test_tidy_columns_name_the_parameters_inside():
     problem = ExpertProblem(instances.gap_adversary(4, 0.5), instances.fixed_experts(4, 4))
     algorithm = tuning.batched_htinf_over_experts(0.5)
@@ -461,12 +307,15 @@ def test_tidy_columns_name_the_parameters_inside():
     assert row.algorithm == "Batched HTINF over experts"
 
 
+WORDS = {"id": "x", "label": "x", "source": "a test", "privacy": NOT_PRIVATE}
+NOTHING = type("Nothing", (AdversarialAlgorithm,), WORDS)  # it defines neither steps nor start
+NOISY, GAP = BatchedPrivate(HTINF(2.0), 0.5), instances.gap_adversary(4, 0.5)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: EXP3(0.0, 0.1), ["eta", "0.0"]),
         (lambda: EXP3(0.1, 1.5), ["gamma", "[0, 1]", "1.5"]),
-        (lambda: HTINF(-1.0), ["sigma", "-1.0"]),
         (lambda: FTPL(0.1, 0), ["cap", "1", "0"]),
         (lambda: FTPL(0.1, 5, "argmax"), ["resampling", "'argmax'"]),
         (lambda: BatchedPrivate(HTINF(1.0), 0.1, 0), ["tau", "1", "0"]),
@@ -474,37 +323,35 @@ def test_tidy_columns_name_the_parameters_inside():
             (lambda c=c, base=base: c(base, 0.1), ["base", *words])
             for c in (BatchedPrivate, LocallyPrivate)
             for base, words in (
-                (tuning.batched_htinf(1.0), ["real_losses", "BatchedPrivate"]),
                 (SparseSwitch(1.0, 0.1), ["real_losses", "SparseSwitch"]),
                 (ExpertsFromBandit(HTINF(1.0)), ["bandit", "ExpertsFromBandit"]),
-                (AnytimeLazyUCB(1.0), ["bandit", "AnytimeLazyUCB"]),
                 (HTINF, ["bandit", "HTINF"]),
-                (None, ["bandit", "None"]),
             )
         ),
         (lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)), ["bandit", "EXP4Local"]),
         (lambda: ExpertsFromBandit(AnytimeLazyUCB(1.0)), ["bandit", "AnytimeLazyUCB"]),
-        (lambda: ExpertsFromBandit(Nothing()), ["bandit", "steps", "start", "Nothing"]),
+        (lambda: ExpertsFromBandit(NOTHING()), ["bandit", "steps", "start", "Nothing"]),
         (lambda: EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), ["delta", "0.4032", "0.5"]),
-        (lambda: EXP4Batched(1.0, 1e-6, 0.1, 1.1, 5), ["gamma", "1.1"]),
-        (lambda: SparseSwitch(1.0, 0.0), ["rate", "0.0"]),
         (lambda: tuning.batched_htinf(0.1, "other"), ["sigma", "'other'"]),
+        (lambda: SparseSwitch(2.0, 0.2).play(table(10, 3), 0), ["sparse switch", "2", "3"]),
+        (lambda: SparseSwitch(2.0, 0.2).run(GAP, [10], 0), ["sparse switch", "2", "4"]),
+        *(
+            (lambda a=a: EXP4Local(1.0, 0.1, 0.1).play(table(9, 2), a, 0), ["advice", *words])
+            for a, words in (
+                (np.full((10, 3, 2), 0.5), ["10", "9"]),
+                (np.full((3, 2), 0.4), []),
+                (np.eye(3), ["3", "2"]),
+                ([[0.5, math.nan]] * 2, ["nan"]),
+            )
+        ),
+        (lambda: NOISY.run_with_noise(GAP, 0, 1, 2), ["horizon", 0]),
+        (lambda: NOISY.run_with_noise(GAP, 100, 1, 0), ["runs", 0]),
+        (lambda: NOISY.run_with_noise(instances.HU2021_1, 100, 1, 2), ["Adversary"]),
+        (lambda: BatchedPrivate(FTPL(0.1, 50), 0.5).run_with_noise(GAP, 9, 1, 2), ["base", "FTPL"]),
     ],
 )
 def test_bad_parameters(make, words):
     refused(make, *words)
-
-
-def test_bad_advice():
-    algorithm, losses = EXP4Local(1.0, 0.1, 0.1), table(9, 2)
-    for advice, words in (
-        (np.full((10, 3, 2), 0.5), ["advice", "10", "9"]),
-        (np.full((8, 3, 2), 0.5), ["advice", "8", "9"]),
-        (np.full((3, 2), 0.4), ["advice"]),
-        (np.eye(3), ["advice", "3", "2"]),
-        ([[0.5, math.nan]] * 2, ["advice", "nan"]),
-    ):
-        refused(lambda a=advice: algorithm.play(losses, a, 0), *words)
 
 
 def test_the_distribution_of_actions_over_experts_is_that_of_play():
@@ -512,10 +359,10 @@ def test_the_distribution_of_actions_over_experts_is_that_of_play():
     learner = ExpertsFromBandit(BatchedPrivate(EXP3(8.0, 0.1), 0.5))
     law = law_over_experts(learner, 0.9, 0.5).ravel()
     losses, advice = np.repeat([[0.0], [1.0], [0.0], [0.0]], 2, axis=1), [[0.9, 0.1], [0.1, 0.9]]
-    played = [learner.play(losses, advice, seed) @ [8, 4, 2, 1] for seed in range(4000)]
+    played = [learner.play(losses, advice, seed) @ [8, 4, 2, 1] for seed in range(2000)]
     counts = np.bincount(played, minlength=16)
     assert law.sum() == pytest.approx(1)
-    assert chisquare(counts, 4000 * law).pvalue > 1e-4
+    assert chisquare(counts, 2000 * law).pvalue > 1e-4
 
 
 def test_the_certificate_of_lemma_11():
@@ -590,42 +437,10 @@ def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
             assert one.tolist() == alone.tolist()
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "base"),
-    [
-        (BatchedPrivate(HTINF(2.0), 0.13), plain("PlainHTINF", 2.0)),
-        (LocallyPrivate(EXP3(0.02, 0.2), 0.3), plain("PlainEXP3", 0.02, 0.2)),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_sums_of_the_noise_are_those_of_the_plain_algorithm(algorithm, base):
-    """The horizon cuts the last batch of eight rounds, whose noise is never drawn."""
-    problem, horizon, tau = instances.gap_adversary(4, 0.5), 205, algorithm.tau
-    expected = np.zeros((4, 3))
-
-    (rng,) = streams.children(np.random.default_rng(5), 1)
-    learner, batches = base(4, rng), []
-
-    def noted(y):
-        batches.append(y - problem.losses[0, learner.arm])
-        sizes = 1, math.sqrt(len(batches)), math.sqrt(learner.p[learner.arm])
-        expected[learner.arm] += batches[-1] / np.array(sizes)
-        observe(y)
-
-    observe, learner.observe = learner.observe, noted
-    private = in_batches(lambda *_: learner, 4, tau, algorithm.scale, rng)
-    assert len(list(played(problem.table(horizon), private))) == horizon
-    assert len(batches) == horizon // tau
-    for runs in (1, 3):
-        losses, noise = algorithm.run_with_noise(problem, horizon, 5, runs)
-        assert noise.shape == (runs, 4, 3)
-        np.testing.assert_allclose(noise[0], expected, rtol=1e-9, atol=1e-9)
-        assert (losses == algorithm.run(problem, [horizon], 5, runs)).all()
-
-
 def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     algorithm, problem, runs = tuning.batched_htinf(0.25), instances.gap_adversary(4, 0.25), 2000
     losses, noise = algorithm.run_with_noise(problem, 4096, 3, runs)
+    assert (losses == algorithm.run(problem, [4096], 3, runs)).all()
     sums = noise.reshape(runs, -1)
     assert abs(sums.mean(axis=0) / sums.std(axis=0)).max() < 5 / runs**0.5
     regret = problem.regret(losses, [4096])[:, 0]
@@ -636,15 +451,6 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     curves = simulate.regret_curves(algorithm, problem, 4096, 256, 4, points=1)  # the same runs
     same = estimates.mean(curves.regret)
     assert 0 < abs((with_noise - same).value) < 5 * same.se
-
-
-def test_sums_of_the_noise_are_refused_where_there_are_none():
-    problem = instances.gap_adversary(4, 0.5)
-    other, private = BatchedPrivate(FTPL(0.1, 50), 0.5), BatchedPrivate(HTINF(2.0), 0.5)
-    refused(lambda: other.run_with_noise(problem, 100, 1, 2), "base", "FTPL", error=TypeError)
-    refused(lambda: private.run_with_noise(problem, 0, 1, 2), "horizon", 0)
-    refused(lambda: private.run_with_noise(problem, 100, 1, 0), "runs", 0)
-    refused(lambda: private.run_with_noise(instances.HU2021_1, 100, 1, 2), "Adversary")
 
 
 @pytest.mark.parametrize("base", [FTPL(0.1, 50), EXP3(0.1, 0.1), HTINF(2.0)], ids=repr)

@@ -15,7 +15,6 @@ from privregret.adversarial import (
     EXP4Local,
     ExpertsFromBandit,
     LocallyPrivate,
-    SparseSwitch,
 )
 from privregret.bandits import (
     DPIMED,
@@ -85,11 +84,8 @@ def test_more_arms_than_can_be_looked_at_in_each_event(make, arms, horizon):
 ADVISED = ExpertProblem(SIDES, Advice.of_arms([[0, 1]], 2))
 EVERY_ROUND = [
     (UCB1(), PLAIN, 1),
-    (SparseSwitch(1.0, 0.1), SIDES, 1),
     (LocallyPrivate(EXP3(0.1, 0.1), 0.5), SIDES, 1),
-    (BatchedPrivate(EXP3(0.1, 0.1), 0.5, 1), SIDES, 1),
     (BatchedPrivate(EXP3(0.1, 0.1), 0.1), SIDES, 10),
-    (ExpertsFromBandit(EXP3(0.1, 0.1)), ADVISED, 1),
     (ExpertsFromBandit(BatchedPrivate(EXP3(0.1, 0.1), 0.1)), ADVISED, 10),
     (EXP4Batched(1.0, 1e-3, 0.2, 0.3, 7), ADVISED, 7),
 ]

@@ -225,10 +225,23 @@ def test_checkpoints_increase_from_one_to_the_horizon(horizon):
         assert (np.diff(rounds) > 0).all()
 
 
+class Claimed(Alternate):
+    id, privacy = "claimed", "private"
+
+
+class Namesake(Alternate):
+    id, label = "namesake", DPSE.label
+
+
 @pytest.mark.parametrize(
     ("wrong", "shown"),
     [
-        ({"algorithms": [UCB1(), DPSE(1.0), UCB1()]}, ["algorithms", "UCB1()"]),
+        ({"algorithms": [DPSE(1.0), DPSE(1)]}, ["algorithms", "DPSE(epsilon=1.0"]),
+        ({"algorithms": [DPSE(1.0), Namesake(1)]}, ["algorithms", "Namesake", repr(DPSE.label)]),
+        ({"algorithms": Claimed(1)}, ["privacy", "Claimed", "Privacy", "'private'"]),
+        ({"algorithms": Alternate}, ["Alternate(...)"]),
+        ({"algorithms": "UCB1"}, ["Algorithm", "'UCB1'"]),
+        ({"algorithms": []}, ["algorithms"]),
         ({"problems": [HU2021_2, HU2021_3, HU2021_2]}, ["problems", repr(HU2021_2.name)]),
         (
             {"problems": [HU2021_2, BernoulliBandit(HU2021_2.name, (0.9, 0.5))]},

@@ -1,15 +1,13 @@
 """Regret on a table of one's own: against `play` by hand, for rewards and for losses."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import refused
 
-from privregret import simulate, tables
+from privregret import tables
 from privregret.adversarial import HTINF, tuning
-from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm
+from privregret.bandits import UCB1, AnytimeLazyUCB, BanditAlgorithm
 from privregret.core import identity, streams
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL
@@ -69,10 +67,12 @@ def test_neither_workers_nor_company_nor_form_change_a_number_and_the_seed_does(
         ({"losses": [[0, 1]]}, ["losses", "(1, 2)"]),  # UCB1 pulls each arm once
         ({"rewards": REWARDS, "points": [301]}, ["points", "300", "301"]),
         ({"rewards": REWARDS, "workers": 0}, ["workers", "0"]),
+        ({"rewards": REWARDS, "algorithms": [UCB1(), UCB1()]}, ["algorithms", "UCB1()"]),
+        ({"rewards": REWARDS, "algorithms": tuning.batched_htinf_over_experts(1.0)}, ["advice"]),
     ],
 )
 def test_bad_tables(given, shown):
-    refused(lambda: curves(UCB1(), **given), *shown)
+    refused(lambda: curves(**{"algorithms": UCB1()} | given), *shown)
 
 
 @pytest.mark.parametrize(
@@ -145,24 +145,14 @@ def test_a_file_is_read_as_it_was_written_and_names_of_arms_are_no_log(tmp_path,
         pd.testing.assert_frame_equal(tables.read(path), frame.astype(float))
 
 
-def test_algorithms_that_no_table_suits():
-    refused(lambda: curves(tuning.batched_htinf_over_experts(1.0), losses=REWARDS), "advice")
-    refused(lambda: curves([UCB1(), UCB1()], losses=REWARDS), "algorithms", "UCB1()")
-
-
-@dataclass(frozen=True)
-class Uniform(BanditAlgorithm):
-    id, label, source, privacy = "uniform", "Uniform", "nowhere", NOT_PRIVATE
-
-
-class Spoils(Uniform):
-    id = "spoils"
+class Spoils(BanditAlgorithm):
+    id, label, source, privacy = "spoils", "Spoils", "nowhere", NOT_PRIVATE
 
     def play(self, rewards, rng):
         rewards[:] = 0
 
 
-class Missing(Uniform):
+class Missing(Spoils):
     id = "missing"
 
     def play(self, rewards, rng):
@@ -173,27 +163,3 @@ def test_a_table_is_not_changed_and_an_arm_that_does_not_exist_is_no_play():
     with pytest.raises(ValueError):
         curves(Spoils(), rewards=REWARDS.copy())
     refused(lambda: curves(Missing(), rewards=REWARDS), "play", "-1")
-
-
-class Claimed(Uniform):
-    privacy = "private"
-
-
-class Namesake(Uniform):
-    label = DPSE.label
-
-
-@pytest.mark.parametrize(
-    ("algorithms", "shown"),
-    [
-        ([DPSE(1.0), DPSE(1)], ["algorithms", "DPSE(epsilon=1.0"]),
-        ([DPSE(1.0), Namesake()], ["algorithms", "DPSE", "Namesake", repr(DPSE.label)]),
-        (Claimed(), ["privacy", "Claimed", "Privacy", "'private'"]),
-        (Uniform, ["Uniform(...)"]),
-        ("UCB1", ["Algorithm", "'UCB1'"]),
-        ([], ["algorithms"]),
-    ],
-)
-def test_algorithms_that_a_result_could_not_tell_apart(algorithms, shown):
-    refused(lambda: simulate.algorithms_of(algorithms), *shown)
-    refused(lambda: curves(algorithms, rewards=REWARDS), *shown)
