@@ -30,7 +30,6 @@ INSTANCES = [
     instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, 200.0)),
     instances.bernoulli_losses((0.01, 0.02, 0.04, 0.16, 0.64), (1, 3, 27, 243, 10**4)),
 ]
-EPSILONS = (0.02, 0.25, 1.0, 20.0)
 
 
 def test_constants_are_those_of_the_papers():
@@ -78,38 +77,6 @@ def test_upper_bounds_hold(instance):
             assert regret(learner, instance) - first + gaps.max() <= bound
 
 
-def test_pointwise_bounds_hold():
-    for means in ((0.3, 0.5, 0.8), (0.45, 0.5, 0.55)):
-        instance = instances.bernoulli_losses(means, (1, 40, 3))
-        gaps, counts = instance.gaps, instance.log_counts
-        for epsilon in EPSILONS:
-            for noise, rounds in product(("laplace", "exponential", "gumbel"), (1, 8, 64, 1024)):
-                chosen = exact.selection_probabilities(instance, rounds, noise, 2 / epsilon)
-                one = np.exp(chosen.log_action)
-                assert (one[1:] <= wu2026.selection(rounds, gaps[1:], epsilon, noise)).all()
-                assert (np.diff(one) <= 0).all()  # Lemma 1
-                # (9), with deterministic losses and no resampling
-                sums = rounds * instance.means
-                fixed = exact.selection_from_sums(sums, counts, noise, 2 / epsilon) / np.exp(counts)
-                if (noise, 2.0) in wu2026.COROLLARY_2:
-                    c1, c2 = wu2026.COROLLARY_2[noise, 2.0]
-                    assert (fixed <= c1 * np.exp(-2 * rounds * gaps * epsilon / c2))[1:].all()
-            eta = min(epsilon / 2, 0.125)
-            small = (gaps <= 4 * eta) & (gaps > 0)
-            for rounds in (1, 30, 500):  # (4) of cesari2026
-                chosen = exact.selection_probabilities(instance, rounds, "gumbel", 1 / eta)
-                bound = 2 * np.exp(-rounds * gaps[small] ** 2 / 8)
-                assert (np.exp(chosen.log_action)[small] <= bound).all()
-
-
-def test_lemma_13_against_the_exact_probability():
-    for epsilon, scale, gap in product((0.1, 1.0), (1.0, 2.0), (0.05, 0.3, 0.6)):
-        pair = instances.bernoulli_losses((0.2, 0.2 + gap))
-        for rounds in 2 ** np.arange(0, 14):
-            chosen = exact.selection_probabilities(pair, int(rounds), "laplace", scale / epsilon)
-            assert chosen.group[1] <= 2 * np.exp(-rounds * gap * min(gap, epsilon) / 8)
-
-
 PRIVATE = [
     *(partial(FTNL, noise=n) for n in ("laplace", "exponential", "gumbel")),
     *(partial(FTNL, noise=n, bernoulli_resampling=True) for n in ("laplace", "gumbel")),
@@ -137,17 +104,6 @@ def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
         if sharp[-1] > 1:
             leader = exact.expected_regret(EpochLeader(), instance, horizons).value
             assert (leader < sharp).any()
-
-
-@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
-def test_theorem_3_holds_in_every_round(noise):
-    """The first round of an epoch of 2n rounds is round 2n, chosen from n loss vectors."""
-    for log_k, epsilon in ((math.log(6), 1.0), (math.log(1e4), 0.1), (math.log(1e12), 5.0)):
-        for n in 2 ** np.arange(12):
-            problem = instances.cyclic(None, 0.05, log_actions=log_k)
-            chosen = exact.selection_probabilities(problem, int(n), noise, 2 / epsilon)
-            bound = wu2026.theorem_3_rounds(log_k, epsilon, 2 * n)
-            assert bound < 1e-6 or chosen.group[2] >= bound * (1 - 1e-9)
 
 
 def test_theorem_3_known_values():
@@ -180,15 +136,12 @@ def test_lemma_5_and_its_parts():
     assert worst_large == pytest.approx(1.046, abs=0.01)
 
 
-def test_lemmas_2_and_3_of_wu2026():
+def test_lemma_2_of_wu2026():
     rng = np.random.default_rng(0)
-    top = 0.0
-    for _ in range(200):
+    for _ in range(20):
         a = np.concatenate([[0.0], rng.exponential(1.0, 6) * 2.0 ** rng.integers(-3, 5)])
         at = study.lemma_2(a, np.zeros(7), 0.7 + 1e-30j)
         assert at.imag / 1e-30 <= math.log(2) * at.real + 1e-12  # the derivative
-        top = max(top, study.lemma_3(a, np.zeros(7)))
-    assert 1 < top <= 2
 
 
 def test_remark_4_needs_ever_larger_constants():
@@ -205,27 +158,6 @@ def test_remark_4_needs_ever_larger_constants():
     assert study.remark_4(12.0, 256, 0.11, 0.1, 2.0, 16) == pytest.approx(
         p - (weights[1] - np.logaddexp.reduce(weights)), abs=1e-9
     )
-
-
-def test_packing_lower_bounds():
-    def errs(actions, n, gap, *noise):
-        problem = instances.packing(actions, gap)
-        return 1 - exact.selection_probabilities(problem, n, *noise).group[0]
-
-    def must_err(actions, n, gap, epsilon):  # the right side of (58)
-        return 0.45 * min(1, (actions - 1) * math.exp(-10 * epsilon * n * gap))
-
-    for actions in (4, 100, 10**6):
-        for epsilon, gap in product((0.01, 0.1), (0.05, 0.4)):
-            m = max(1, int(hu2021.theorem_10_rounds(math.log(actions), gap, epsilon)))
-            for learner in (FTNL(epsilon), FTNL(epsilon, "gumbel"), RandomPrefixSoftmax(epsilon)):
-                found = regret(learner, instances.packing(actions, gap), m)
-                assert found >= hu2021.theorem_10(math.log(actions), epsilon)
-            for n in (1, m, 20 * m):
-                found = errs(actions, n, gap, "laplace", 2 / epsilon)
-                assert found >= must_err(actions, n, gap, epsilon)
-        # the leader is not private, and errs less than every private selector must
-        assert errs(actions, 1350, 0.4, "none", 1.0) < must_err(actions, 1350, 0.4, 1e-5)
 
 
 @pytest.mark.filterwarnings("error")
@@ -331,21 +263,6 @@ def test_tally_by_rank_is_the_sum_over_actions():
             wu2026.by_rank(np.log(sizes), -n * gap * 0.1 / 2)[1:], direct[1:], atol=0.5, rtol=0.02
         )
     assert wu2026.by_rank([0.0, 300.0], [0.0, 0.0])[1] == pytest.approx(300)
-
-
-def test_lemma_1_and_its_need_for_independence():
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        problem = instances.bernoulli_losses(np.sort(rng.random(4)), rng.integers(1, 30, 4))
-        noise = ("laplace", "exponential", "gumbel")[rng.integers(3)]
-        n, scale = int(rng.integers(1, 60)), float(np.exp(rng.uniform(-1, 3)))
-        p = np.exp(exact.selection_probabilities(problem, n, noise, scale).log_action)
-        assert (np.diff(p) <= 1e-9).all() and (p * np.cumsum(problem.counts) <= 1 + 1e-9).all()
-    copies = exact.selection_probabilities(instances.DEPENDENT_COPIES, 1, "gumbel", 0.5)
-    np.testing.assert_allclose(np.exp(copies.log_action), [0.3130, 0.3740], atol=6e-5)
-    # and of resampling
-    raw = exact.selection_probabilities(instances.TWO_ACTION_FIXED, 1, "exponential", 0.1).group
-    assert raw[1] > raw[0]
 
 
 def test_no_equal_gap_is_worse_than_the_worst_by_more_than_its_error():

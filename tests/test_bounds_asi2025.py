@@ -11,21 +11,12 @@ from privregret.adversarial import HTINF, tuning
 from privregret.bounds import asi2025
 from privregret.privacy.adversarial import composed_delta, laplace_delta
 from privregret.studies.asi2025 import lemma_11_certified
-from privregret.studies.asi2025_privacy import exp3_log_probabilities
 
 
 def test_the_corrected_constant_of_lemma_25_covers_the_terms_of_its_proof():
     for horizon, arms in product(np.geomspace(3, 1e100, 60), (2, 3, 5, 20, 300, 10**4)):
         terms = asi2025.lemma_25_terms(horizon, arms, 1.0)
         assert terms < asi2025.lemma_25(horizon, arms, 1.0, corrected=True)
-
-
-def test_corollary_24_follows_from_lemma_25_wherever_it_is_below_the_horizon():
-    settings = product((10, 10**4, 10**7, 10**10), (2, 100, 10**4), (0.01, 0.3, 1.0))
-    for horizon, arms, epsilon in settings:
-        last = asi2025.corollary_24(horizon, arms, epsilon)
-        if epsilon * horizon >= 1 and last <= horizon:
-            assert 2 * asi2025.lemma_25(epsilon * horizon, arms, 1.0) + 2 <= epsilon * last
 
 
 @pytest.mark.parametrize("a, b", [(0.5, 0.4), (0.0, 0.3), (1.0, 0.9)])
@@ -39,15 +30,6 @@ def test_terms_of_theorem_10_add_up_to_95_a():
     setting = 10**12, 4, 16, 1.0, 1e-6
     terms = asi2025.theorem_10_terms(*setting, tuning.batched_exp4(*setting, "corrected"))
     assert terms == pytest.approx(95 * asi2025.theorem_10_leading(*setting), rel=1e-3)
-
-
-@pytest.mark.parametrize("eta, gamma", [(0.05, 0.05), (0.3, 0.3), (1.0, 0.05)])
-def test_lemma_23_holds_over_all_paths_of_ten_rounds(eta, gamma):
-    losses, paths = np.random.default_rng(1).random((10, 2)), np.arange(2**10)[:, None]
-    paid = losses[np.arange(10), (paths >> np.arange(9, -1, -1)) & 1].sum(axis=1)
-    adversary = instances.Adversary("short", np.arange(10), losses)
-    chances = np.exp(exp3_log_probabilities(adversary, 10, eta, gamma))
-    assert chances @ paid <= asi2025.lemma_23(losses, eta, gamma)
 
 
 @pytest.mark.parametrize("shift, count", [(0.1, 20), (2.0, 3)])

@@ -32,24 +32,23 @@ from privregret.studies.whole_epochs import compositions, scaled_regret
 FIXED = instances.deterministic_losses((0.0, 0.3, 0.8), (1, 5, 4))
 TIED = instances.deterministic_losses((0.5, 0.1, 0.1, 0.9), (2, 1, 3, 4))
 RANDOM = instances.bernoulli_losses((0.2, 0.5, 0.8), (1, 5, 4))
-LEARNERS = [
-    Votes(0.5),
-    Votes(3.0, 2.0),
-    VotesOrLeader(0.9),
-    VotesOrLeader(9.0),
-    MarginStop(2.0, 0.5, 1.0),
-    MarginStop(30.0, 0.25, 0.4),
-    PhasedFTNL(0.5, "gumbel"),
-    PhasedFTNL(0.5, "laplace", growth=1.7),
-    PhasedFTNL(0.5, "gumbel", growth=3.0, random_phase=False),
+CASES = [
+    (Votes(0.5), FIXED),
+    (Votes(3.0, 2.0), TIED),
+    (VotesOrLeader(0.9), TIED),
+    (VotesOrLeader(9.0), FIXED),
+    (MarginStop(2.0, 0.5, 1.0), FIXED),
+    (MarginStop(30.0, 0.25, 0.4), TIED),
+    (PhasedFTNL(0.5, "laplace", growth=1.7), TIED),
+    (PhasedFTNL(0.5, "gumbel", growth=3.0, random_phase=False), FIXED),
+    (PhasedFTNL(0.5), RANDOM),
 ]
-CASES = [*product(LEARNERS, (FIXED, TIED)), (PhasedFTNL(0.5), RANDOM)]
 
 
 @pytest.mark.parametrize(("learner", "problem"), CASES, ids=str)
 def test_exact_regret_is_the_mean_of_runs(learner, problem):
     reports = [7, 30, 200, 1500]
-    runs = simulate.regret_curves(learner, problem, 1500, 800, 1, points=reports)
+    runs = simulate.regret_curves(learner, problem, 1500, 500, 1, points=reports)
     means = runs.groupby("t").regret.agg(["mean", "sem"])
     found = exact.expected_regret(learner, problem, reports)
     assert (np.abs(means["mean"] - found.value) <= 5 * means["sem"] + found.error + 1e-9).all()
@@ -67,14 +66,6 @@ def test_growth_two_without_a_phase_is_ftnl():
     assert (same.play(table, 3) == FTNL(1.0, "gumbel").play(table, 3)).all()
     a, b = (exact.expected_regret(x, FIXED, [10, 2**40]).value for x in (same, FTNL(1.0, "gumbel")))
     np.testing.assert_allclose(a, b, rtol=1e-12)
-
-
-@pytest.mark.parametrize("growth", [2.0, math.e, 3.0])
-def test_the_mean_over_the_phase(growth):
-    problem = instances.deterministic_losses((0.0, 0.3), log_counts=(0.0, 300.0))
-    regret = exact.expected_regret(PhasedFTNL(0.01, "gumbel", growth=growth), problem, 2**60)
-    ratio = 0.01 * regret.value[0] / problem.log_actions
-    assert ratio == pytest.approx(2 * growth / math.log(growth), rel=1e-4)
 
 
 def naive_votes_loss(learner, actions, extra=0):
@@ -104,44 +95,13 @@ def test_votes_loss_is_that_of_all_counts(learner, extra):
     assert study.votes_loss(learner, 3, extra=extra) == pytest.approx(naive, rel=1e-9)
 
 
-@pytest.mark.parametrize("actions", [2, 5, 100, 10**5, 10**9])
-@pytest.mark.parametrize("lam", [None, 1.0, 2.0])
-@pytest.mark.parametrize("epsilon", [0.3, 3.0, 20.0])
-def test_votes_are_private(epsilon, actions, lam):
-    for epoch in (1, 3):
-        assert study.votes_loss(Votes(epsilon, lam), actions, epoch) <= epsilon
-
-
-def test_an_epoch_that_is_one_round_too_long_is_not_private():
-    learner = Votes(20.0, 5.0)
-    assert study.votes_loss(learner, 10**9, extra=1) > 1.3 * learner.epsilon
-
-
-@pytest.mark.parametrize("epsilon", [10.0, 30.0])
-def test_the_test_of_unanimity_has_half_the_budget(epsilon):
-    learner = VotesOrLeader(epsilon)
-    assert study.unanimity_loss(learner, 2) <= epsilon / 2
-    assert study.unanimity_loss(learner, 2, sharper=2.0) > 0.7 * epsilon
-
-
-@pytest.mark.parametrize("rounds, actions", [(4, 2), (3, 3)])
-@pytest.mark.parametrize("parameters", [(1.0, 0.25, 0.0), (4.0, 0.25, 1.0), (20.0, 0.5, 0.3)])
-def test_the_margin_stop_is_private(parameters, rounds, actions):
-    learner = MarginStop(*parameters)
-    assert study.stop_loss(learner, rounds, actions) <= learner.epsilon
-
-
-def test_a_threshold_without_noise_is_not_private():
-    assert study.stop_loss(MarginStop(4.0, 0.25, 1.0), 3, 2, noisy=False) == math.inf
-
-
 def test_stop_law_is_that_of_play():
     """A first action other than the choice shows that exploration stopped after round 1."""
     learner = MarginStop(8.0, 0.5, 0.5)
     table = np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
     law = study.stop_law(learner, table)
     assert law.sum() == pytest.approx(1, abs=1e-9)
-    runs = np.array([learner.play(table, seed) for seed in range(6000)])
+    runs = np.array([learner.play(table, seed) for seed in range(3000)])
     for j in range(3):
         changed = (runs[:, 1] == j) & (runs[:, 0] != j)
         expected = law[0, j] * 2 / 3
@@ -159,19 +119,11 @@ def test_stopping_chances_against_a_sum():
     np.testing.assert_allclose(np.append(chances, left), found, atol=0.006)
 
 
-@pytest.mark.parametrize("growth", [1.3, math.e, 5.0])
-@pytest.mark.parametrize("epsilon", [0.3, 4.0])
-def test_a_random_phase_costs_no_privacy(growth, epsilon):
-    game = Game(5, "full")
-    learner = PhasedFTNL(epsilon, "gumbel", growth=growth)
-    assert game.privacy(epoch_plan(game, learner)) <= epsilon
-
-
 def test_plans_of_phases_are_those_of_play():
     game = Game(4, "full")
     learner = PhasedFTNL(2.0, "gumbel", growth=1.5)
     table = np.array([[0, 1], [0, 1], [1, 0], [0, 1]], float)
-    runs = np.array([learner.play(table, seed) for seed in range(8000)])
+    runs = np.array([learner.play(table, seed) for seed in range(3000)])
     cost = table[np.arange(4), runs].sum(axis=1)
     # rows (0, 1), (0, 1), (1, 0): table 1 of 8, whose action 1 loses 1
     regret = game.regrets(epoch_plan(game, learner))[0, 1]
@@ -183,8 +135,8 @@ def packing_bound(actions, epsilon, rounds):
     return stats.logistic.cdf(math.log(actions - 1) - epsilon * np.arange(rounds)).sum()
 
 
-@pytest.mark.parametrize("learner", [type(x) for x in LEARNERS[::2]] + [FTNL])
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 10.0])
+@pytest.mark.parametrize("learner", [Votes, VotesOrLeader, MarginStop, PhasedFTNL, FTNL])
+@pytest.mark.parametrize("epsilon", [0.05, 10.0])
 def test_no_learner_is_below_the_packing_bound(learner, epsilon):
     """Theorem 1 holds for every private learner, at every horizon, and for few actions."""
     reports = [1, 2, 3, 5, 10, 30, 100, 400, 2000]
@@ -193,14 +145,6 @@ def test_no_learner_is_below_the_packing_bound(learner, epsilon):
         found = exact.expected_regret(learner(epsilon), problem, reports)
         bound = [packing_bound(actions, epsilon, t) for t in reports]
         assert (found.value + found.error + 1e-9 >= bound).all()
-
-
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0])
-@pytest.mark.parametrize("gap", [0.01, 0.1, 0.4])
-def test_theorem_4_on_random_losses(gap, epsilon):
-    problem = instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2), (1, 49))
-    found = exact.expected_regret(PhasedFTNL(epsilon, "gumbel"), problem, [100, 2**20])
-    assert (found.value <= bounds.random_phase(math.log(50), gap, epsilon, math.e)).all()
 
 
 @pytest.mark.parametrize(("actions", "epsilon"), [(2, 0.1), (2, 4.0), (3, 1.0)])
@@ -222,7 +166,7 @@ def telescoped(outcomes, law, eta, longest):
         before = after
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_lemma_2_on_random_joint_distributions(seed):
     rng = np.random.default_rng(seed)
     outcomes = rng.random((int(rng.integers(2, 4)), int(rng.integers(2, 6))))
@@ -236,7 +180,7 @@ def test_lemma_2_on_random_joint_distributions(seed):
     assert any(uniform > right for _, right, uniform in sides)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_random_phase_has_2e_at_most_with_several_gaps(seed):
     rng = np.random.default_rng(seed)
     groups = int(rng.integers(1, 6))
@@ -247,19 +191,17 @@ def test_a_random_phase_has_2e_at_most_with_several_gaps(seed):
     assert found.value <= 1.001 * 2 * math.e
 
 
-@pytest.mark.parametrize("actions", [3, 6])
-@pytest.mark.parametrize("gap", [0.05, 0.3, 0.9])
-def test_the_gaps_of_theorem_5_are_equal(actions, gap):
+@pytest.mark.parametrize("gap", [0.05, 0.9])
+def test_the_gaps_of_theorem_5_are_equal(gap, actions=4):
     """All rows of D_1: losses of rate mu, and where action 1 has loss 1, it and all others turn."""
-    rate = 1 - math.sqrt(1 - gap)
-    rows = np.array(list(product((0, 1), repeat=actions)))
+    rate, rows = 1 - math.sqrt(1 - gap), np.array(list(product((0, 1), repeat=actions)))
     law = np.prod(np.where(rows == 1, rate, 1 - rate), axis=1)
     replaced = np.where(rows[:, :1] == 1, np.arange(actions) > 0, rows)
     np.testing.assert_allclose(law @ replaced, [0] + [gap] * (actions - 1), atol=1e-12)
 
 
 @pytest.mark.parametrize("feedback", ["bandit", "full"])
-@pytest.mark.parametrize("rounds", [2, 3, 4])
+@pytest.mark.parametrize("rounds", [2, 4])
 def test_theorem_8_brackets_the_linear_programme(feedback, rounds):
     epsilon, pairs, half = 0.005, rounds**2 // 4, rounds // 2
     lower = rounds / 2 - pairs * math.expm1(epsilon) * math.exp(epsilon * (rounds - 2)) / 4
@@ -366,13 +308,9 @@ def test_hiding(case, temperature):
         chance = sum(p[x >= 1000**price - 1e-6].sum() for i, p, x, _ in tried if i == k)
         rest = stats.binom.sf(h, 3, rate)
         assert chance <= rest + math.exp(2 * temperature * h) * 4 * 1000**-price
-
-
-def test_what_is_not_hidden_is_found():
-    """Where rows of type k are played, softmax sees which actions lack fault k."""
-    tried = [(p, x, y) for i, p, x, y in hiding("b", 20.0, False) if i == 0]
-    left, right = (sum((p * z[i]).sum() for p, *z in tried) for i in (0, 1))
-    assert left > 1.2 * right
+    if (case, temperature) == ("b", 20.0):  # softmax sees which actions lack what is not hidden
+        left, right = (sum((p * x[i]).sum() for k, p, *x in tried if k == 0) for i in (0, 1))
+        assert left > 1.2 * right
 
 
 def test_the_history_has_the_constants_of_the_papers():

@@ -13,7 +13,6 @@ from scipy.special import log_ndtr, logsumexp
 from privregret import exact, instances
 from privregret.bounds import companion as bounds
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
-from privregret.privacy.noisy_maxima import epoch_loss
 from privregret.studies import whole_epochs as study
 
 LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
@@ -27,7 +26,7 @@ def maximum_by_quadrature(law, actions):
 
 
 @pytest.mark.parametrize("noise", LAWS)
-@pytest.mark.parametrize("actions", [2, 3, 10, 1000])
+@pytest.mark.parametrize("actions", [2, 10, 1000])
 def test_the_expected_maximum_of_the_noise(noise, actions):
     known = maximum_by_quadrature(LAWS[noise], actions)
     computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - LAWS[noise].mean()
@@ -55,10 +54,7 @@ def lemma_4(rounds, gap, epsilon):
     return np.exp(-0.5 * rounds * gap * np.minimum(gap, epsilon / 4))
 
 
-LADDER = [0.01, 0.02, 0.04, 0.08, 0.16]
-
-
-@pytest.mark.parametrize("gaps", [[0.01] * 5, LADDER, [0.2] * 40, np.linspace(0.003, 0.2, 30)])
+@pytest.mark.parametrize("gaps", [[0.01] * 5, [0.2] * 40, np.linspace(0.003, 0.2, 30)])
 def test_small_gaps_bound_the_sum_over_epochs(gaps):
     """Brute force: the epochs' costs when every probability is as large as its bound allows."""
     n, cost = 2.0 ** np.arange(60), 0.0
@@ -73,42 +69,19 @@ def test_small_gaps_bound_the_sum_over_epochs(gaps):
 # the lemmas
 
 
-def survival_excess(log_survival):
-    """The largest ln S(x) - u - ln S(x + u): at most 0 if the hazard rate is at most 1."""
-    x, u = np.linspace(-25, 25, 2001), np.linspace(0, 20, 41)[:, None]
-    return np.max(log_survival(x) - u - log_survival(x + u))
-
-
-def test_lemma_1_needs_a_hazard_rate_of_at_most_one():
-    for law in LAWS.values():
-        assert survival_excess(law.logsf) < 1e-9
-    assert survival_excess(lambda x: log_ndtr(-x / math.sqrt(2))) > 1
-
-
 @pytest.mark.parametrize("noise", LAWS)
-def test_lemma_1_on_differences_of_noise(noise):
+def test_lemma_1(noise):
+    """The hazard rate is at most 1, unlike that of Gaussian noise; tails of differences fall by
+    exp(-v / 2), and need this exponent for Laplace noise."""
     law, v = LAWS[noise], np.arange(0, 20.1, 0.25)
+    x, u = np.linspace(-25, 25, 501), np.linspace(0, 20, 41)[:, None]
+    assert np.max(law.logsf(x) - u - law.logsf(x + u)) < 1e-9
+    assert np.max(log_ndtr(-x / math.sqrt(2)) - u - log_ndtr(-(x + u) / math.sqrt(2))) > 1
     y, weights = np.polynomial.legendre.leggauss(64)
     at = np.arange(-30, 45)[:, None] + (y + 1) / 2
     tail = np.array([(law.pdf(at) * law.sf(at + x) * weights / 2).sum() for x in v])
     assert (tail <= 0.5 * np.exp(-v / 2) + 1e-12).all()
-    # the exponent 1/2 is needed for Laplace noise
     assert ((tail > np.exp(-v)).any()) == (noise == "laplace")
-
-
-@pytest.mark.parametrize("epsilon", [0.001, 0.03, 1.0, 10.0])
-def test_a_choice_needs_noise_of_scale_two_over_epsilon(epsilon):
-    cases = list(product((2, 10, 10**6), (1, 16, 1024), LAWS))
-    scales = 2 / epsilon, 1 / epsilon
-    full, half = (max(epoch_loss(*case, scale).value for case in cases) for scale in scales)
-    assert full <= epsilon * (1 + 1e-9) and half > 1.9 * epsilon
-
-
-@pytest.mark.parametrize("noise", LAWS)
-def test_lemmas_2_and_3_on_random_joint_distributions(noise):
-    found = study.random_laws(noise, 6, 8, np.random.default_rng(2))
-    assert (found.eta * (found.potential - found.empirical) > -1e-8).all()
-    assert (found.slack > -1e-9).all()
 
 
 @pytest.mark.parametrize("noise", [*LAWS, "gaussian"])
@@ -142,32 +115,25 @@ def test_lemma_4_and_that_its_exponent_is_not_twice_as_large(noise):
     assert max(once) <= 1 < max(twice)
 
 
-def test_layers():
-    n = 2.0 ** np.arange(60)
-    for log_count, rate in product((0.0, 0.7, 3.0, 30.0, 300.0), 2.0 ** -np.arange(0, 30, 0.5)):
-        total = (n * np.exp(np.minimum(0.0, log_count - rate * n))).sum()
-        assert total <= 2 * (1 + log_count) / rate
-
-
 def one_group(log_actions, gap, epsilon, noise):
     """Regret for ever with one group of equal gaps, losses the same every round, by its own
     formulas."""
-    scale = 2 / epsilon
     others = log_actions + math.log1p(-math.exp(-log_actions))
     total = -math.expm1(-log_actions) * gap
     for n in 2.0 ** np.arange(50):
-        u = n * gap / scale
+        u = n * gap * epsilon / 2
         if noise == "gumbel":
             wrong = math.exp(others - u - logsumexp([0.0, others - u]))
         else:
-            count = math.exp(others)
-            law = LAWS[noise]
+            law, count = LAWS[noise], math.exp(others)
             points = sorted({min(max(p, -59), 119) for p in (0.0, -u, others - u, others - u + 3)})
-
-            def density(x, law=law, u=u, count=count):
-                return law.pdf(x) * law.cdf(x + u) ** count
-
-            wrong = 1 - quad(density, -60, 120, points=points, limit=500)[0]
+            right = quad(
+                lambda x, law=law, u=u, n=count: law.pdf(x) * law.cdf(x + u) ** n,
+                *(-60, 120),
+                points=points,
+                limit=500,
+            )
+            wrong = 1 - right[0]
         if wrong < 1e-8:
             break
         total += 2 * n * gap * wrong
@@ -194,30 +160,13 @@ def test_exact_regret_beyond_what_a_float_can_count():
         assert regret.error[0] < 1e-3
 
 
-@pytest.mark.parametrize("noise", LAWS)
-def test_regret_is_below_the_bounds(noise):
-    for gap, epsilon, log_actions in product(
-        (0.02, 0.3, 0.9), (0.01, 0.3, 3.0), (math.log(2), 8.0)
-    ):
-        others = log_actions + math.log1p(-math.exp(-log_actions))
-        means, horizons = ((1 - gap) / 2, (1 + gap) / 2), np.array([100, 10**5, 2**50])
-        problem = instances.bernoulli_losses(means, log_counts=(0.0, others))
-        values = exact.expected_regret(FTNL(epsilon, noise), problem, horizons).value
-        assert values[-1] <= bounds.theorem(log_actions, gap, epsilon, noise)
-        if gap > epsilon / 2:
-            assert values[-1] <= bounds.large_gaps(log_actions, gap, epsilon, noise)
-        assert (values <= bounds.minimax(log_actions, horizons, epsilon, noise)).all()
-
-
 # the search
 
 # ln K, losses, noise: epsilon R / ln K of an instance that is known, gaps in [0.3, 1], epsilon =
 # 0.02
 KNOWN = [
     (math.log(2), False, "gumbel", 5.766),
-    (4.0, False, "laplace", 5.60),
     (30.0, False, "laplace", 7.03),
-    (1000.0, False, "gumbel", 7.942),
     (3000.0, False, "exponential", 7.977),
     (10.0, True, "gumbel", 6.23),
 ]
@@ -240,11 +189,7 @@ def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
     assert first["scaled_regret"] == 0.02 * regret / first["instance"].log_actions
     assert 5 + 15 <= first["tried"] <= 5 + 2 * 5 + 16
     assert study.worst_instance(algorithm, 5.0, points=5, polish=0)["tried"] == 5
-
-
-def test_groups_share_all_actions():
-    found = study.worst_instance(FTNL(0.5), math.log(3), points=4, polish=0, groups=2, budget=20)
-    assert found["instance"].log_actions == pytest.approx(math.log(3))
+    assert first["instance"].log_actions == pytest.approx(5.0)
 
 
 def test_naive_noise_is_worse_than_the_constant():
