@@ -88,7 +88,7 @@ def test_run_has_the_law_of_play(case):
         (FTNL(0.5, "laplace", 3.7, True), cases.epochs("laplace", 0.74, resampled=True)),
         (FTNL(20.0, "gumbel"), cases.hedge(math.inf)),
     ],
-    ids=repr,
+    ids=["noise", "resampling", "temperature"],
 )
 def test_a_comparison_of_laws_can_fail(algorithm, faulty):
     """A tenth of the noise is seen, and a leader of every round."""
