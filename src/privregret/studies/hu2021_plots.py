@@ -17,10 +17,10 @@ def one_run(turns: pd.DataFrame, indices: pd.DataFrame, **axes) -> Figure:
     size = {"figsize": (style.PAGE[0], 3.6), "height_ratios": (4, 5)}
     fig, (top, bottom) = draw.subplots(2, 1, sharex=True, **size)
     for y, (arm, look) in enumerate(looks.items()):
-        mine = turns[turns.arm == arm]
+        mine, own = (frame[frame.arm == arm] for frame in (turns, indices))
         width = mine["last"] - mine["first"] + 1
         top.barh([y] * len(mine), width, left=mine["first"], height=0.62, color=look["color"], lw=0)
-    draw.lines(bottom, indices, "t", "index", "arm", looks=looks, marker="", lw=1, ds="steps-post")
+        bottom.step(own.t, own["index"], where="post", color=look["color"], lw=1)
     top.set(ylabel="arm pulled", ylim=(len(looks) - 0.4, -0.6))
     top.set_yticks(range(len(looks)), looks)
     top.grid(False)
