@@ -5,12 +5,14 @@ import json
 import math
 import re
 import tomllib
+from importlib import import_module
 
 import numpy as np
 import pytest
 from conftest import ROOT
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
+from privregret.press import render
 from privregret.press.findings import (
     CLAIM,
     FAILURES,
@@ -21,6 +23,7 @@ from privregret.press.findings import (
     Finding,
     criterion,
 )
+from privregret.press.papers import PAPERS
 
 (YES, NO), (HOLDS, FAILS), OPEN = WORDS[CLAIM], WORDS[STEP], UNDECIDED
 
@@ -177,3 +180,33 @@ def test_a_row_that_names_its_finding_has_its_verdict():
         cells = json.loads(file.read_bytes())["cells"]
         said = rows.findall("\n".join("".join(cell["source"]) + "\n" for cell in cells))
         assert [(id, verdict) for verdict, id in said] == [(id, verdicts.get(id)) for _, id in said]
+
+
+def test_algorithms_of_the_papers_are_in_their_tables():
+    """By a class or function that exists."""
+    listed = {paper: set() for paper in PAPERS}
+    for of in render.code():
+        module = import_module(f"privregret.{of['path'].removesuffix('.py').replace('/', '.')}")
+        assert callable(getattr(module, of["name"].split(".")[1]))
+        listed[of["paper"]].add(of["name"])
+    for family in ("bandits", "full_information", "adversarial"):
+        module = import_module(f"privregret.{family}")
+        for name in module.__all__:
+            of = [key for key in PAPERS if key in getattr(getattr(module, name), "source", "")]
+            assert all(f"{family}.{name}" in listed[key] for key in of)
+    assert all(listed.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Section 3, Figures 1, 6 to 8", "Section 3, Figure 1, Figure 6, Figure 7, Figure 8"),
+        ("Theorem 7, Corollaries 8(ii) and 9, proofs", "Theorem 7, Corollary 8, Corollary 9"),
+        ("Lemmas C.3, C.5 and (24)", "Lemma C.3, Lemma C.5"),
+        ("theorem_3_1", "Theorem 3.1"),
+        ("figure-09a", "Figure 9"),
+        ("Abstract", ""),
+    ],
+)
+def test_places_that_a_text_names(text, named):
+    assert ", ".join(render.places(text)) == named
