@@ -61,7 +61,7 @@ class FTNL(EpochAlgorithm):
     scale: str | float = "corrected"
     bernoulli_resampling: bool = False
     id = "ftnl"
-    source = "hu2021, Algorithm 2; wu2026, Algorithm 1"
+    source = "hu2021, Algorithms 2 and 3; wu2026, Algorithm 1"
     rules = {
         "epsilon": checks.epsilon,
         "noise": checks.one_of(*NAMES),
