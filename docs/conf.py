@@ -18,9 +18,7 @@ html_static_path, html_css_files, mathjax_path = (
     "mathjax/tex-chtml.js",
 )
 # no sidebar beside wide tables
-html_sidebars = {
-    name: [] for name in ("index", "figures/README", "figures/findings", "figures/errata")
-}
+html_sidebars = {name: [] for name in ("index", "figures/**")}
 # summaries of search results would need a server
 html_show_search_summary = html_show_sourcelink = html_copy_source = False
 
@@ -28,7 +26,7 @@ extensions = ["myst_nb"]
 extensions += [f"sphinx.ext.{name}" for name in ("autodoc", "autosummary", "mathjax", "napoleon")]
 # README.md and docs/index.md, one after the other
 root_doc = "index"
-exclude_patterns = ["README.md", "docs/index.md", "figures/*/README.md"]
+exclude_patterns = ["README.md", "docs/index.md"]
 # a notebook's mark of its end; attributes of one name
 suppress_warnings = ["mystnb.unknown_mime_type", "ref.python"]
 

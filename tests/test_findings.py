@@ -5,12 +5,14 @@ import json
 import math
 import re
 import tomllib
+from importlib import import_module
 
 import numpy as np
 import pytest
 from conftest import ROOT
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
+from privregret.press import render
 from privregret.press.findings import (
     CLAIM,
     FAILURES,
@@ -20,6 +22,7 @@ from privregret.press.findings import (
     Finding,
     criterion,
 )
+from privregret.press.papers import PAPERS
 
 (YES, NO), OPEN = WORDS[CLAIM], UNDECIDED
 
@@ -144,3 +147,33 @@ def test_no_verdict_is_typed_but_in_a_row_that_names_its_finding():
         # what the paper says of itself is no verdict of ours
         ours = re.sub(r'"[^"]*"', "", rows.sub("", "\n".join(said)))
         assert [found[0] for found in re.finditer(TYPED, ours, re.I)] == [], file
+
+
+def test_algorithms_of_the_papers_are_in_their_tables():
+    """By a class or function that exists."""
+    listed = {paper: set() for paper in PAPERS}
+    for of in render.code():
+        module = import_module(f"privregret.{of['path'].removesuffix('.py').replace('/', '.')}")
+        assert callable(getattr(module, of["name"].split(".")[1]))
+        listed[of["paper"]].add(of["name"])
+    for family in ("bandits", "full_information", "adversarial"):
+        module = import_module(f"privregret.{family}")
+        for name in module.__all__:
+            of = [key for key in PAPERS if key in getattr(getattr(module, name), "source", "")]
+            assert all(f"{family}.{name}" in listed[key] for key in of)
+    assert all(listed.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Section 3, Figures 1, 6 to 8", "Section 3, Figure 1, Figure 6, Figure 7, Figure 8"),
+        ("Theorem 7, Corollaries 8(ii) and 9, proofs", "Theorem 7, Corollary 8, Corollary 9"),
+        ("Lemmas C.3, C.5 and (24)", "Lemma C.3, Lemma C.5"),
+        ("theorem_3_1", "Theorem 3.1"),
+        ("figure-09a", "Figure 9"),
+        ("Abstract", ""),
+    ],
+)
+def test_places_that_a_text_names(text, named):
+    assert ", ".join(render.places(text)) == named

@@ -87,6 +87,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
     The noise on the average is Lap(1 / (tau epsilon)). The base plays ceil(T / tau) rounds, which
     is its horizon; a last partial batch has a choice, but no average. Plain version:
     `InBatches` of notebook asi2025/3.
+    Deviations: an epsilon above 1, which the paper excludes, has batches of one round.
 
     Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever
     the base: the round moves one average by at most 1 / tau. Rounds of a last partial batch are not
@@ -98,7 +99,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
         With `real_losses`: HTINF, EXP3, FTPL, or one's own, by steps or in plain Python; TypeError
         for others. `tuning` has the paper's parameters.
     epsilon : float
-        Privacy parameter, above 0. The paper has epsilon <= 1; above 1, batches have one round.
+        Privacy parameter, above 0.
     tau : int or None
         Batch size, at least 1; None means ceil(1 / epsilon).
     """

@@ -245,6 +245,7 @@ class EXP4Batched(ExpertAlgorithm):
     <= 1 and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta
     in (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) per batch while losses and
     advice are constant. Plain version: `batched_exp4` of notebook asi2025/4.
+    Deviations: `tuning` rounds tau up, and has a gamma of at most 1.
 
     Parameters
     ----------

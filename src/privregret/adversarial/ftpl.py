@@ -70,6 +70,8 @@ class FTPL(SeparateRuns, AdversarialAlgorithm):
     estimate uses the number of fresh perturbations until I leads again, at most `cap`. Privacy:
     none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. Mean O(K^2)
     per step. Plain version: `PlainFTPL` of notebook asi2025/E.
+    Deviations: `resampling` repairs the listing by default; `tuning` has it as printed, and rounds
+    the cap up.
 
     Parameters
     ----------

@@ -97,8 +97,10 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     """HTINF for second moments: Tsallis-INF that skips large losses.
 
     Tsallis-INF has power 1/2 and learning rate 1 / (sigma sqrt t). A loss y of an arm played with
-    probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t x). Public code that
-    tests y without the absolute value is wrong: losses with noise are negative as often as not.
+    probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t x).
+    Deviations: the paper's text was not available. This follows public code, with |y| where some of
+    it tests y: losses with noise are negative as often as not.
+
     Privacy: none by itself. Anytime, O(K) per step.
     Plain version: `PlainHTINF` of notebook asi2025/3.
 

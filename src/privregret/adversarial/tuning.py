@@ -21,7 +21,7 @@ BY_HORIZON = {"horizon": SEVERAL, "arms": SEVERAL, "epsilon": POSITIVE}
 
 @checks.validate(epsilon=POSITIVE)
 def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
-    """Make HTINF in batches (Corollary 2).
+    """Make HTINF in batches (asi2025, Corollary 2).
 
     `sigma` is "paper", sqrt 6, or "exact", from the second moment of a noisy average, at most
     1 + 2 / (tau epsilon)^2.
@@ -38,13 +38,13 @@ def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
 
 @checks.validate(epsilon=POSITIVE)
 def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
-    """Make HTINF in batches with the experts as arms (Corollary 8)."""
+    """Make HTINF in batches with the experts as arms (asi2025, Corollary 8)."""
     return ExpertsFromBandit(batched_htinf(epsilon))
 
 
 @checks.validate(boldness=POSITIVE, **BY_HORIZON)
 def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
-    """Make EXP3 in batches (Corollary 22).
+    """Make EXP3 in batches (asi2025, Corollary 22).
 
     `boldness` is a factor of both eta and gamma; the proof needs only their ratio.
     """
@@ -57,7 +57,7 @@ def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0)
 def batched_ftpl(
     horizon: int, arms: int, epsilon: float, resampling: str = "printed"
 ) -> BatchedPrivate:
-    """Make FTPL in batches (Corollary 24), with `resampling` as of `FTPL`.
+    """Make FTPL in batches (asi2025, Corollary 24), with `resampling` as of `FTPL`.
 
     Algorithm 4 as printed does not learn; the proof is about "corrected".
     """
@@ -71,7 +71,7 @@ def batched_ftpl(
 
 @checks.validate(experts=SEVERAL, **BY_HORIZON)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
-    """Make EXP4 with Laplace noise on each loss (Theorem 9)."""
+    """Make EXP4 with Laplace noise on each loss (asi2025, Theorem 9)."""
     log = math.log(arms * horizon)
     eta = math.sqrt(math.log(experts) / (3 * horizon * arms * (1 + 10 * log**2 / epsilon**2)))
     return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
@@ -81,7 +81,7 @@ def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Loc
 def batched_exp4(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "printed"
 ) -> EXP4Batched:
-    """Make EXP4 in batches (Theorem 10).
+    """Make EXP4 in batches (asi2025, Theorem 10).
 
     The order matters for privacy: tau is rounded up, then gamma is computed with that tau and
     clipped at 1, then the noise is computed with both. `gamma` decides the factor in its first

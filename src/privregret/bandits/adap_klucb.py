@@ -151,7 +151,8 @@ class AdaPKLUCB(PrivateBandit):
 
     With n the length of the arm's last episode and m its private mean, the index in round t is the
     largest q in [0, 1] with n kl(c, q) <= alpha ln t, where c = m + alpha ln t / (epsilon n),
-    clipped to [0, 1]. Ties are broken at random.
+    clipped to [0, 1].
+    Deviations: ties are broken at random, which the paper leaves open.
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,

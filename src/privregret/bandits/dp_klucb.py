@@ -340,7 +340,8 @@ class DPKLUCB(GeometricBatches):
     """DP-KLUCB: the index is the largest mu with n d_epsilon(mean, mu) <= ln t.
 
     The largest index wins (equation 12); n is the arm's number of pulls, and t the round about to
-    be played. Parameters and privacy as in `GeometricBatches`.
+    be played (azize2025, Algorithm 1). Parameters and privacy as in `GeometricBatches`.
+    Deviations: ties are broken at random by default, which the paper leaves open.
     """
 
     id = "dp-klucb"
@@ -352,7 +353,8 @@ class DPIMED(GeometricBatches):
     """DP-IMED: the index is n d_epsilon(mean, largest mean) + ln n.
 
     The smallest index wins (equation 13); n is the arm's number of pulls. Parameters and privacy as
-    in `GeometricBatches`.
+    in `GeometricBatches` (azize2025, Algorithm 1).
+    Deviations: ties are broken at random by default, which the paper leaves open.
     """
 
     id = "dp-imed"

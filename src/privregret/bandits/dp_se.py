@@ -143,6 +143,8 @@ class DPSE(PrivateBandit):
     """DP-SE: eliminate arms by one noisy mean per active arm and epoch.
 
     All active arms are pulled round robin.
+    Deviations: the paper's text was not available; the constants are those of public code. The
+    pulls of an epoch are rounded up, its width is not.
 
     Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent
     Laplace noise of scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K)

@@ -119,6 +119,8 @@ class HybridUCB(BanditAlgorithm):
     released nodes although the noise is calibrated to r, so the guarantee is (1 + 1 / (2 r))
     epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime, O(K log T) memory.
     Plain version: `hybrid_ucb` of notebook hu2021/4.
+    Deviations: that roots are released is a reading of the paper. Of equal indices the first arm's
+    counts.
 
     Parameters
     ----------

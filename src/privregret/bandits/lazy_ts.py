@@ -36,10 +36,9 @@ class LazyDPTS(BanditAlgorithm):
     array holds n = 2^r pulls with private mean m has u = m + 3 ln t / (epsilon n), clipped to [0,
     1]. In every round t each arm draws from Beta(u n + 1, (1 - u) n + 1), and the arm with the
     largest draw is pulled.
-
-    The paper's text was not available. This class follows a published description, and takes the
-    arrays, the noise of the first pull and the bonus from Anytime-Lazy-UCB, its sister algorithm.
-    The constant 3 and the natural logarithm come from these.
+    Deviations: the paper's text was not available. This follows a published description, with the
+    arrays, the noise of the first pull and the bonus of Anytime-Lazy-UCB, its sister algorithm. The
+    constant 3 and the natural logarithm come from these.
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,

@@ -134,9 +134,10 @@ class AnytimeLazyUCB(PrivateBandit):
     be played (equation 4).
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
-    each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first
-    pull of an arm is array 0, of one pull, with noise like the others (equation 3). Anytime, O(K)
-    memory. Plain version: `lazy_ucb` of notebook hu2021/4.
+    each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
+    O(K) memory. Plain version: `lazy_ucb` of notebook hu2021/4.
+    Deviations: the first pull of an arm is array 0, with noise as in equation 3, of which Algorithm
+    1 says nothing. Of equal indices the first arm's counts.
     """
 
     id = "lazy-ucb"

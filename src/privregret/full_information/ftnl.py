@@ -41,9 +41,8 @@ class FTNL(EpochAlgorithm):
     - "wu2026": gumbel, c = 2. Guarantee epsilon.
     - "wu2026-proofs": gumbel, c = 1, from exp(-epsilon G) in the proofs. Guarantee 2 epsilon.
     - "corrected": any noise, c = 2. Guarantee epsilon.
-
-    The first action is uniform, as in wu2026. hu2021 starts with action 1, which is equivalent if
-    labels are drawn at random.
+    Deviations: the first action is uniform, as in wu2026. hu2021 starts with action 1, which is
+    equivalent if labels are drawn at random.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ class FTNL(EpochAlgorithm):
     scale: str | float = "corrected"
     bernoulli_resampling: bool = False
     id = "ftnl"
-    source = "hu2021, Algorithm 2; wu2026, Algorithm 1"
+    source = "hu2021, Algorithms 2 and 3; wu2026, Algorithm 1"
     rules = {
         "epsilon": checks.epsilon,
         "noise": checks.one_of(*NAMES),

@@ -1,9 +1,11 @@
 """What is made from the manifest, by templates/: pages, TeX, the README's block."""
 
+import ast
 import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import jinja2
 import pandas as pd
 
-from privregret.core.files import write
+from privregret.core.files import PACKAGE, ROOT, write
 from privregret.press import record, tex
 from privregret.press.findings import CLAIM, ERROR, FAILURES, KINDS, STATED, VERDICTS
 from privregret.press.papers import PAPERS, title
@@ -19,6 +21,9 @@ from privregret.press.papers import PAPERS, title
 COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
 numerical_error low high criterion verdict rows figure""".split()
 WORDS = "Reproduced", "Repaired", "Conditional", "NotReproduced", "Undecided"
+# what a text, or the name of a function or an output, names
+KIND = "Algorithm|Theorem|Lemma|Corollary|Proposition|Remark|Section|Figure|Table"
+PLACE = re.compile(rf"((?i:{KIND}))s? ((?:(?:, | and | to )?[A-Z]?\.?\d[\d.]*(?:\([iv]+\))?)+)")
 BLOCK = re.compile(r"(?<=<!-- findings -->\n).*?(?=<!-- end of findings -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
@@ -62,7 +67,7 @@ def texts(root: Path) -> dict[str, str]:
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
     folders = {
         f"figures/{paper}/README.md": filled(
-            "folder.md", paper=paper, outputs=list(of), rows=listed.get(paper, ())
+            "folder.md", paper=paper, **_mapping(paper, list(of), listed.get(paper, ()))
         )
         for paper, of in groupby(outputs, itemgetter("paper"))
     }
@@ -87,6 +92,59 @@ def texts(root: Path) -> dict[str, str]:
         "paper/numbers.tex": filled("numbers.tex", **numbers),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
     } | folders
+
+
+def places(text: str) -> Iterator[str]:
+    """What a text names, one by one: "Figures 1, 6 to 8", or theorem_3_1, which is Theorem 3.1."""
+    text = re.sub(r"(?<=\d)[-_](?=\d)", ".", text.replace("Corollaries", "Corollary"))
+    for kind, numbers in PLACE.findall(re.sub(r"[-_]0*", " ", text)):
+        for first, last in re.findall(r"([A-Z.]*\d(?:[\d.]*\d)?)(?: to (\d+))?", numbers):
+            run = range(int(first), int(last) + 1) if last else [first]
+            yield from (f"{kind.title()} {one}" for one in run)
+
+
+@cache
+def code() -> list[dict]:
+    """Each algorithm, problem and bound, once for each place of a paper that it names: its name,
+    path, deviations, and the notebooks of the paper that use it."""
+    found, books = [], {at: _now(at) for at in sorted(ROOT.glob("notebooks/*/*.ipynb"))}
+    for path in sorted(PACKAGE.glob("[abcfi]*/*.py")):
+        of, text = path.parent.name, path.read_text(encoding="utf-8")
+        for node in ast.parse(text).body:
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name[0] == "_":
+                continue
+            said, doc = ast.get_source_segment(text, node), f"{ast.get_docstring(node)}\n"
+            apart = re.search(r"Deviations: ((?:.+\n)+)|$", doc)[1] or ""
+            entry = {"name": f"{of}.{node.name}", "path": path.relative_to(PACKAGE).as_posix()}
+            entry["deviations"], word = " ".join(apart.split()), re.compile(rf"\b{node.name}\b")
+            named = re.findall(rf"\b({'|'.join(PAPERS)})(?:, |'s )({PLACE.pattern})", said)
+            named += [(path.stem, node.name)] * (of == "bounds" and path.stem in PAPERS)
+            for paper, place in dict.fromkeys(
+                (p, one) for p, at, *_ in named for one in places(at)
+            ):
+                used = [at for at in books if at.parent.name == paper and word.search(books[at])]
+                used = [f"{paper}/{at.stem}" for at in used]
+                found.append(entry | {"paper": paper, "place": place, "notebooks": used})
+    return found
+
+
+def _mapping(paper, outputs, rows):
+    """Where the items of a paper are: in code, outputs and findings."""
+    at, used = defaultdict(lambda: ([], [], [])), [of for of in code() if of["paper"] == paper]
+    for of in used:
+        at[of["place"]][0].append(of)
+    for entry in outputs:
+        for place in places(entry["name"].split("/")[1]):
+            at[place][1].append(entry)
+    for row in rows:
+        for place in [*places(row["place"])] or [row["place"]]:
+            at[place][2].append(row)
+    return {"places": sorted(at.items(), key=_order), "code": used}
+
+
+def _order(item):
+    kind, _, number = item[0].partition(" ")
+    return f"{KIND}|{kind}".split("|").index(kind), [part.zfill(3) for part in number.split(".")]
 
 
 def _rows(manifest):
