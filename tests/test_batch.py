@@ -11,13 +11,14 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
 
 import nbformat
 import pandas as pd
 import pytest
-from conftest import named, refused
+from conftest import Project, git, named, refused
 
 from privregret import __main__ as command
 from privregret.press import batch
@@ -61,11 +62,12 @@ BOUNDS = "from privregret.bounds import hu2021"
 FRESH = "up to date"
 
 
-def write(project, name, *cells, output="", end="notebook.end()"):
+def write(project, name, *cells, output=""):
     """A notebook demo/<name> that draws one figure, with more code cells before the figure, and its
     texts."""
     output = output or name
-    sources = PARAMETERS, CHECK.format(name=name), *cells, FIGURE.format(output=output), end
+    drawn = FIGURE.format(output=output), "notebook.end()"
+    sources = PARAMETERS, CHECK.format(name=name), *cells, *drawn
     made = [nbformat.v4.new_code_cell(source, id=f"c{i}") for i, source in enumerate(sources)]
     made[0].metadata["tags"] = ["parameters"]
     spec = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -110,15 +112,30 @@ def published(project):
     return {str(p): p.read_bytes() for p in [*paths, project.root / "README.md"]}
 
 
-@pytest.fixture
-def settled(project):
+def refusal(project, *arguments, code=2):
+    """The lines on stderr of a `reproduce` that refuses to begin."""
+    got, out, err = project.python("privregret", "reproduce", *arguments)
+    assert (got, out) == (code, ""), err
+    return err
+
+
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory):
     """A project under git with a README, whose one notebook has run."""
-    project.notebook = write(project, "one")
+    project = Project(tmp_path_factory.mktemp("first") / "{a} folder")
+    write(project, "one")
     (project.root / "README.md").write_text("# Demo\n<!-- findings -->\n<!-- end of findings -->\n")
     for words in (["init", "-q"], ["add", "notebooks"], ["commit", "-qm", "one"]):
-        git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
-        subprocess.run(git, cwd=project.root, check=True)
+        git(project.root, *words)
     ran(project)
+    return project.root
+
+
+@pytest.fixture
+def settled(first_run, tmp_path):
+    """A copy of it."""
+    project = Project(shutil.copytree(first_run, tmp_path / "{a} folder", symlinks=True))
+    project.notebook = project.root / "notebooks/demo/one.ipynb"
     return project
 
 
@@ -139,35 +156,32 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
 
     source = project.root / "src/privregret/bounds/hu2021.py"
     palette = project.root / "src/privregret/press/palette.toml"
-    source.write_text(source.read_text() + "EDITED = 1\n")
-    edit(two.with_suffix(".toml"), "A line.", "The line.")
-    found = stale(project)
-    named(found["demo/one"], "src/privregret (engine)")
-    named(found["demo/two"], "notebooks/demo/two.toml")
-    edit(source, "EDITED = 1\n", "")
-    edit(two.with_suffix(".toml"), "The line.", "A line.")
-    edit(palette, '"DP-SE" = ["green"', '"DP-SE" = ["blue"')
-    named(stale(project)["demo/two"], "src/privregret (press)")
-    edit(palette, '"DP-SE" = ["blue"', '"DP-SE" = ["green"')
+    texts = two.with_suffix(".toml")
+    green, blue = (f'"DP-SE" = ["{colour}"' for colour in ("green", "blue"))
+    for path, old, new, said in (
+        (source, "Bounds of", "The bounds of", "src/privregret (engine)"),
+        (palette, green, blue, "src/privregret (press)"),
+        (texts, "A line.", "The line.", "notebooks/demo/two.toml"),
+    ):
+        edit(path, old, new)
+        named(stale(project)["demo/two"], said)
+        edit(path, new, old)
     (project.root / "build/notebooks/demo/one.ipynb").write_text("{")
-    named(stale(project)["demo/one"], "build/notebooks/demo/one.ipynb")
-    figure(project, "one").unlink()
     edit(two, "[0, 1]", "[0, 2]")
     edit(project.root / "figures/findings.md", "small", "large")
     found = stale(project)
-    named(found["demo/one"], "figures/demo/one.csv")
+    named(found["demo/one"], "build/notebooks/demo/one.ipynb")
     named(found["demo/two"], "notebooks/demo/two.ipynb")
     assert "figures/findings.md" in found
+    figure(project, "one").unlink()
     ran(project)
     assert stale(project) == {} and figure(project, "one").exists()
     (project.root / "requirements.lock").unlink()
-    code, out, err = project.python("privregret", "reproduce")
-    assert (code, out) == (2, "") and err.count("\n") == 1
-    named(err, "requirements.lock")
+    named(refusal(project), "requirements.lock")
 
 
-def test_a_run_with_own_parameters_or_data_touches_nothing_published(settled):
-    before, data = published(settled), settled.root / "mine.csv"
+def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(settled, tmp_path):
+    before, data, new = published(settled), settled.root / "mine.csv", tmp_path / "new"
     data.write_text("x\n1\n")
     own = ["one", "-p", "runs", "10//2", "-p", "table", str(data)]
     lines = ran(settled, *own, cwd=settled.notebook.parent)
@@ -177,34 +191,19 @@ def test_a_run_with_own_parameters_or_data_touches_nothing_published(settled):
     data.write_text("x\n2\n")
     named(ran(settled, *own)[0], "demo/one", "mine.csv")
     assert FRESH in ran(settled, *own)[0]
-    assert published(settled) == before and stale(settled) == {}
-
-
-def test_output_goes_where_nothing_of_anybody_else_is(settled, tmp_path):
-    paper, new = tmp_path / "paper", tmp_path / "new"
-    (paper / "paper").mkdir(parents=True)
-    (paper / "paper/numbers.tex").write_text("mine")
-    (paper / "build/partial").mkdir(parents=True)
-    (paper / "build/partial/draft.txt").write_text("mine")
-    code, out, err = settled.python("privregret", "reproduce", "--output", paper)
-    assert (code, out) == (2, "") and err.count("\n") == 1
-    named(err, "--output", str(paper))
-    assert {p.read_text() for p in paper.rglob("*") if p.is_file()} == {"mine"}
-    ran(settled, "--output", new, "-p", "runs", "0", code=2)
+    # a value that the notebook refuses
+    lines = ran(settled, "--output", new, "-p", "runs", "2**10**9", code=2)
+    named(lines[-1], "demo/one", "runs", "'2**10**9'")
     assert not new.exists()
     ran(settled, "--output", new)
-    assert FRESH in ran(settled, "--output", new)[0]
     assert (new / "figures/demo/one.csv").read_bytes() == figure(settled, "one").read_bytes()
-
-
-def test_parameters_that_are_not_committed_are_told_and_not_published(settled):
-    before = published(settled)
-    edit(settled.notebook, "runs: int = 3", "runs: int = 7")
+    (tmp_path / "paper/paper").mkdir(parents=True)
+    (tmp_path / "paper/paper/numbers.tex").write_text("mine")
+    named(refusal(settled, "--output", tmp_path / "paper"), "--output", str(tmp_path / "paper"))
+    edit(settled.notebook, "runs: int = 3", "runs: int = 7")  # not committed
     line, *rest = ran(settled)
     named(line, "demo/one", "runs", 3, 7)
-    shutil.rmtree(settled.root / ".git")  # as in a download
-    named(ran(settled, "--force")[0], "demo/one", "runs", 3, 7)
-    assert len(rest) == 1 and published(settled) == before
+    assert FRESH in rest[0] and published(settled) == before
 
 
 def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled):
@@ -215,25 +214,21 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     two.unlink()
     write(settled, "uno", output="one")
     assert {"demo/one", "demo/two"} < set(stale(settled))
-    line = ran(settled)[-1]
-    named(line, "demo/one", "demo/two")
+    named(ran(settled)[-1], "demo/one", "demo/two")
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert set(said["notebooks"]) == {"demo/uno"} and set(said["outputs"]) == {"demo/one"}
     assert figure(settled, "one").exists() and not figure(settled, "two", "png").exists()
     assert "**1 claims: 1 reproduced" in (settled.root / "README.md").read_text()
-    assert (
-        stale(settled) == {} and "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
-    )
+    assert "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
+    assert stale(settled) == {}
 
 
 def test_a_damaged_manifest_is_refused_and_made_anew_when_it_is_removed(settled):
     before, manifest = published(settled), settled.root / "figures/manifest.json"
     manifest.write_text(manifest.read_text().replace('"figure"', '"sculpture"'))
-    for verb in ("status", "reproduce"):
-        code, out, err = settled.python("privregret", verb)
-        assert (code, out) == (2, "") and err.count("\n") == 1 and str(manifest) in err
+    named(refusal(settled), str(manifest))
     manifest.unlink()
-    (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{}")
+    (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{")
     ran(settled)
     assert published(settled) == before
     (settled.root / "build/stamps/demo/one.json").write_text("{")
@@ -245,12 +240,11 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     write(project, "early", "import sys\nsys.exit(0)")
     write(project, "good")
     write(project, "killed", "import os\nos.write(2, b'last words')\nos.kill(os.getpid(), 9)")
-    write(project, "unended", end="pass")
     figure(project, "bad").parent.mkdir(parents=True)
     figure(project, "bad").write_text("old")
     failed = [line.removeprefix("FAILED ") for line in ran(project, code=3) if "FAILED" in line]
     said = dict(line.split(": ", 1) for line in failed)
-    assert set(said) == {f"demo/{n}" for n in ("bad", "early", "killed", "unended")}
+    assert set(said) == {f"demo/{n}" for n in ("bad", "early", "killed")}
     named(said["demo/bad"], 3, "ZeroDivisionError", "build/failed/demo/bad.ipynb")
     named(said["demo/early"], "build/failed/demo/early.ipynb")
     named(said["demo/killed"], 3, "build/failed/demo/killed.log")
@@ -272,29 +266,28 @@ def wait(what, seconds=600):
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_run_goes_on_where_it_was_and_nobody_runs_beside_it(project, how):
-    write(project, "a-quick")
+def test_a_killed_run_goes_on_where_it_was_and_nobody_runs_beside_it(settled, how):
     line = "import os, time\nopen('telling', 'w').write(str(os.getpid()))"
-    slow = write(project, "b-slow", f"{line}\nos.rename('telling', 'running')\ntime.sleep(3600)")
-    process = project.start("privregret", "reproduce", "-j", "1")
-    wait(lambda: (project.root / "running").exists())
-    code, out, err = project.python("privregret", "reproduce")
-    assert (code, out) == (2, "") and err.splitlines()[-1].startswith("error: ")
+    slow = write(settled, "slow", f"{line}\nos.rename('telling', 'running')\ntime.sleep(3600)")
+    write(settled, "a-quick")
+    process = settled.start("privregret", "reproduce", "-j", "1")
+    wait(lambda: (settled.root / "running").exists())
+    assert refusal(settled).splitlines()[-1].startswith("error: ")
     process.send_signal(how)
     _, err = process.communicate()
     assert process.returncode == (-9 if how == signal.SIGKILL else 130) and "Traceback" not in err
-    assert figure(project, "a-quick").exists() and not figure(project, "b-slow").exists()
-    left = (project.root / "build/partial").glob("privregret-*")
+    assert figure(settled, "a-quick").exists() and not figure(settled, "slow").exists()
+    left = (settled.root / "build/partial").glob("privregret-*")
     sockets = [Path(gettempdir(), path.name) for path in left]
     assert [path.exists() for path in sockets] == [True] * (how == signal.SIGKILL)
-    kernel = int((project.root / "running").read_text())
+    kernel = int((settled.root / "running").read_text())
     wait(lambda: not os.path.exists(f"/proc/{kernel}"))  # or the kernel has outlived the command
     edit(slow, "time.sleep(3600)", "pass")
-    assert FRESH in ran(project)[0]
-    assert figure(project, "b-slow").exists()
+    assert FRESH in ran(settled)[0]
+    assert figure(settled, "slow").exists()
     assert not any(path.exists() for path in sockets)
-    hidden = {p.name for p in (project.root / "figures").rglob(".*")}
-    assert hidden == {".lock"} and not (project.root / "build/partial").exists()
+    hidden = {p.name for p in (settled.root / "figures").rglob(".*")}
+    assert hidden == {".lock"} and not (settled.root / "build/partial").exists()
 
 
 @pytest.mark.parametrize(
@@ -316,29 +309,20 @@ def test_bad_requests_get_one_line_before_any_work(arguments, words, monkeypatch
     named(err, *words)
 
 
-def test_bad_values_are_refused_by_the_notebook_itself(project):
-    path = write(project, "one")
-    for given, shown in (("five", "'five'"), ("2**10**9", "'2**10**9'"), ("2 - 2", 0)):
-        lines = ran(project, "-p", "runs", given, code=2)
-        named(lines[-1], "demo/one", "runs", shown)
-    assert not list((project.root / "build").glob("custom/*"))
+def test_bare_papermill_gets_one_line_for_bad_values_and_where_nothing_can_be_written(settled):
     # papermill formats paths
-    path, out = (
-        str(p).replace("{", "{{").replace("}", "}}") for p in (path, project.root / "o.ipynb")
-    )
-    code, _, err = project.python("papermill", path, out, "-p", "rums", 3)
-    assert code != 0
-    named(next(line for line in err.splitlines() if "ParameterError: " in line), "rums", "runs?")
-    (project.root / "build").rename(project.root / "built")
-    (project.root / "build").write_text("no folder, so nothing can be written there")
-    code, _, err = project.python("papermill", path, out, "-p", "runs", 3)
-    assert code != 0
-    named(next(line for line in err.splitlines() if "ParameterError: " in line), "build/lab")
-    code, out, err = project.python("privregret", "reproduce")
-    assert (code, out) == (1, "") and str(project.root / "build") in err.splitlines()[-1]
+    paths = settled.notebook, settled.root / "o.ipynb"
+    paths = [str(path).replace("{", "{{").replace("}", "}}") for path in paths]
+    shutil.rmtree(settled.root / "build")
+    (settled.root / "build").write_text("no folder")
+    for name, *shown in (("rums", "rums", "runs?"), ("runs", "build/lab")):
+        code, _, err = settled.python("papermill", *paths, "-p", name, 3)
+        assert code != 0
+        named(next(line for line in err.splitlines() if "ParameterError: " in line), *shown)
+    named(refusal(settled, code=1), str(settled.root / "build"))
 
 
-def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, capsys):
+def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, capsys, tmp_path):
     def full(*_):
         raise OSError(errno.ENOSPC, "full", "/somewhere")
 
@@ -349,16 +333,14 @@ def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, ca
     named(capsys.readouterr().err, "/somewhere")
     # the exit code is that of the command, and not of a signal that comes after it
     assert handlers == dict.fromkeys(command.STOPS, signal.SIG_IGN)
-
-
-def test_without_locks_there_is_a_warning_and_all_works(tmp_path, monkeypatch, capsys):
-    def none(*_, **__):
-        raise OSError(errno.ENOSYS, "not implemented")
-
-    monkeypatch.setattr(fcntl, "flock", none)
+    monkeypatch.setattr(fcntl, "flock", full)  # here it warns
     with ExitStack() as held:
         batch._alone(tmp_path, held)
     assert capsys.readouterr().err.count("\n") == 1
+    (tmp_path / "paper").mkdir()
+    monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
+    fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path)
+    refused(fixed, str(tmp_path / "paper"), "--output", error=OSError)
 
 
 def test_as_many_run_at_a_time_as_this_process_may_use_cores(tmp_path, monkeypatch):
@@ -367,30 +349,25 @@ def test_as_many_run_at_a_time_as_this_process_may_use_cores(tmp_path, monkeypat
     assert batch.reproduce(["hu2021/H-lower-bound"], output=tmp_path / "new") == 7
 
 
-def test_a_missing_library_is_named_with_what_installs_it():
+def test_a_missing_library_is_named_and_a_closed_stream_is_no_error():
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"
     lacking = [sys.executable, "-c", f"import sys; sys.modules['jinja2'] = None; {main}"]
     done = subprocess.run(lacking, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     named(done.stderr, "jinja2", "'.[notebooks]'")
-
-
-def test_a_closed_stream_is_no_error():
     for closed in ("| true", ">&-", "2>&-"):
         command = f"'{sys.executable}' -m privregret status azize2025/B-release-models {closed}"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_what_is_read_is_what_runs(settled):
-    """Editors save a notebook and its texts while it runs, and a module is not the one for long."""
-    save = """
+SAVE = """
 from pathlib import Path
-for path, old, new in (("one.ipynb", "runs: int = 3", "runs: int = 7"), ("one.toml", "A ", "B ")):
+for path, old, new in (("save.ipynb", "runs: int = 3", "runs: int = 7"), ("save.toml", "A ", "B ")):
     path = Path("notebooks/demo", path)
     path.write_text(path.read_text().replace(old, new, 1))  # not in this cell
 """
-    swap = """
+SWAP = """
 import os
 from pathlib import Path
 module = Path("src/privregret/bounds/hu2021.py")
@@ -400,36 +377,34 @@ from privregret.bounds import hu2021
 module.write_bytes(text)
 os.utime(module, ns=(when.st_atime_ns, when.st_mtime_ns))
 """
-    write(settled, "one", save)
-    write(settled, "two", swap)
-    write(settled, "three", "import sys\nsys.executable = 'python9'")
-    for words in (["add", "."], ["commit", "-qm", "three"]):
-        author = "-c", "user.name=a", "-c", "user.email=a@b"
-        subprocess.run(["git", *author, *words], cwd=settled.root, check=True)
+
+
+def test_what_is_read_is_what_runs(settled):
+    """Editors save a notebook and its texts while it runs, and a module is not the one for long."""
+    write(settled, "save", SAVE)
+    write(settled, "swap", SWAP)
+    write(settled, "system", "import sys\nsys.executable = 'python9'")
+    git(settled.root, "add", ".")
+    git(settled.root, "commit", "-qm", "three")
     lines = {line.split(":")[0]: line for line in ran(settled, "-j", "1", code=1)}
-    named(lines["FAILED demo/two"], "src/privregret/bounds/hu2021.py")
-    named(lines["FAILED demo/three"], "python9", sys.executable)
-    assert pd.read_csv(figure(settled, "one")).y.tolist() == [1, 3]
+    named(lines["FAILED demo/swap"], "src/privregret/bounds/hu2021.py")
+    named(lines["FAILED demo/system"], "python9", sys.executable)
+    assert pd.read_csv(figure(settled, "save")).y.tolist() == [1, 3]
     said = json.loads((settled.root / "figures/manifest.json").read_text())
-    assert said["outputs"]["demo/one"]["caption"] == "A line."
-    assert set(said["notebooks"]) == {"demo/one"}
-    named(stale(settled)["demo/one"], "notebooks/demo/one.toml")
+    assert said["outputs"]["demo/save"]["caption"] == "A line."
+    assert set(said["notebooks"]) == {"demo/one", "demo/save"}
+    named(stale(settled)["demo/save"], "notebooks/demo/save.toml")
 
 
 def test_nothing_in_the_environment_decides_what_runs(project, tmp_path, monkeypatch):
     """Kernels and settings of others, long paths, streams without Greek."""
     other = tmp_path / "jupyter/kernels/python3/kernel.json"
-    settings = tmp_path / "matplotlibrc"
-    long = tmp_path / ("ü" * 50)
+    settings, long = tmp_path / "matplotlibrc", tmp_path / ("ü" * 50)
+    other.parent.mkdir(parents=True)
+    other.write_text('{"argv": ["false"], "display_name": "other", "language": "python"}')
+    settings.write_text("backend: none\n")
     long.mkdir()
-    for path, text in (
-        (other, '{"argv": ["false"], "display_name": "other", "language": "python"}'),
-        (settings, "backend: none\n"),
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    with_ipython = "import IPython\nIPython.display.display('ε')\nprint('ε')"
-    write(project, "one", with_ipython)
+    write(project, "one", "import IPython\nIPython.display.display('ε')\nprint('ε')")
     write(project, "two", "raise ValueError('ε')")
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     monkeypatch.setenv("TMPDIR", str(long))
@@ -438,21 +413,6 @@ def test_nothing_in_the_environment_decides_what_runs(project, tmp_path, monkeyp
     lines = ran(project, code=1)
     assert sorted(line.split(":")[0] for line in lines[1:]) == ["FAILED demo/two", "demo/one"]
     assert any("\\u03b5" in line for line in lines)
-    assert batch.ENVIRONMENT["PYTHONPATH"] == str(batch.PACKAGE.parent)
-
-
-def test_where_no_local_socket_can_be_kernels_use_a_port(tmp_path):
-    assert batch._kernel(tmp_path, {})(kernel_name="python3").transport == "ipc"
-    long = tmp_path / ("x" * 80)
-    assert batch._kernel(long, {})(kernel_name="python3").transport == "tcp"
-
-
-def test_a_folder_that_cannot_be_written_is_named_before_any_work(tmp_path, monkeypatch):
-    monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
-    paper = tmp_path / "paper"
-    paper.mkdir()
-
-    def run():
-        batch.reproduce(["hu2021/H-lower-bound"], output=tmp_path)
-
-    refused(run, str(paper), "--output", error=OSError)
+    # where no local socket can be, kernels use a port
+    for folder, transport in ((tmp_path, "ipc"), (long, "tcp")):
+        assert batch._kernel(folder, {})(kernel_name="python3").transport == transport

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import distributed
 import pandas as pd
@@ -31,10 +32,11 @@ class Own(DPSE):
     def settings(self, horizon, arms):
         return DPSE(self.epsilon + SHIFT).settings(horizon, arms)
 """
-PLAY = """
+LOAD = "from own import Own"
+PLAY = f"""
 from privregret import simulate
 from privregret.instances import HU2021_2
-from own import Own
+{LOAD}
 
 print(simulate.regret_curves(Own(0.5), HU2021_2, 10**4, 8, 1, points=1).regret.sum())
 """
@@ -61,9 +63,12 @@ class Cluster:
     def worker(self, *own):
         return self.begin("worker", "--no-nanny", "--nthreads", "2", *own)
 
+    @property
+    def path(self):
+        return os.pathsep.join([str(ROOT / "src"), str(self.folder / "modules")])
+
     def environment(self, **more):
-        path = os.pathsep.join([str(ROOT / "src"), str(self.folder / "modules")])
-        return os.environ | {"PYTHONPATH": path, "PRIVREGRET_STORE": "off"} | more
+        return os.environ | {"PYTHONPATH": self.path, "PRIVREGRET_STORE": "off"} | more
 
     @property
     def address(self):
@@ -108,59 +113,41 @@ def dask(tmp_path_factory):
         found.close()
 
 
-def last(said):
-    return said.strip().splitlines()[-1]
-
-
-def test_own_code_runs_and_workers_with_other_code_refuse(dask):
+def test_own_code_runs_and_workers_with_other_code_refuse(dask, tmp_path):
     """Workers keep what they have loaded: an edit makes a program's code another than theirs."""
     scheduler = {"PRIVREGRET_SCHEDULER": dask.address}
+    whole = OWN.replace("from helper import SHIFT", "SHIFT = 0.0")
+    script, mine = dask.folder / "script.py", tmp_path / "mine.py"
+    script.write_text(whole + PLAY.replace(LOAD, ""))
+    mine.write_text(whole)
     code, alone, said = dask.run("-c", PLAY)
     assert code == 0, said
-    code, out, said = dask.run("-c", PLAY, **scheduler)
-    assert (code, out) == (0, alone), said
+    # a class of a script is sent with it
+    for program in (["-c", PLAY], [script]):
+        assert dask.run(*program, **scheduler)[:2] == (0, alone)
     own, helper = (dask.folder / "modules" / f"{name}.py" for name in ("own", "helper"))
-    own.write_text(OWN.replace('version = "1"', 'version = "2"'))
-    helper.write_text("SHIFT = 4.0\n")
-    for file, content in ((own, OWN), (helper, "SHIFT = 0.0\n")):
-        code, out, said = dask.run("-c", PLAY, **scheduler)
-        assert (code, out) == (1, "") and "ClusterError" in last(said) and "Own" in last(said)
+    edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'\n"
+    path = {"PYTHONPATH": os.pathsep.join([dask.path, str(tmp_path)])}
+    for file, content, program, shown in (
+        (own, OWN.replace('"1"', '"2"'), PLAY, "Own"),
+        (helper, "SHIFT = 4.0\n", PLAY, "Own"),
+        (own, OWN, edited + PLAY, "ClusterError"),
+        (own, OWN, PLAY.replace("own import", "mine import"), "mine"),  # they cannot import it
+    ):
+        before = file.read_text()
         file.write_text(content)
-    edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'"
-    code, out, said = dask.run("-c", edited + PLAY, **scheduler)
-    assert (code, out) == (1, "") and "ClusterError" in last(said)
+        code, out, said = dask.run("-c", program, **scheduler, **path)
+        file.write_text(before)
+        last = said.strip().splitlines()[-1]
+        assert (code, out) == (1, "") and "ClusterError" in last and shown in last
     assert dask.run("-c", PLAY, **scheduler)[:2] == (0, alone)
-
-
-def test_a_class_that_workers_cannot_import_is_named_at_once(dask, tmp_path):
-    for name in ("own", "helper"):
-        text = (dask.folder / "modules" / f"{name}.py").read_text()
-        (tmp_path / f"mine_{name}.py").write_text(text.replace("helper", "mine_helper"))
-    path = os.pathsep.join([str(ROOT / "src"), str(tmp_path)])
-    code = PLAY.replace("own import", "mine_own import")
-    start = time.monotonic()
-    done, out, said = dask.run("-c", code, PYTHONPATH=path, PRIVREGRET_SCHEDULER=dask.address)
-    assert (done, out) == (1, "") and "ClusterError" in last(said) and "mine_own" in last(said)
-    assert time.monotonic() - start < 60
-
-
-def test_a_class_of_a_script_is_sent_with_it(dask):
-    own = OWN.replace("from helper import SHIFT", "SHIFT = 1.0")
-    (dask.folder / "script.py").write_text(own + PLAY.replace("from own import Own", ""))
-    alone = dask.run("script.py")
-    assert alone[0] == 0, alone[2]
-    code, out, said = dask.run("script.py", PRIVREGRET_SCHEDULER=dask.address)
-    assert (code, out) == alone[:2], said
 
 
 def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
     """It dies in the middle of the work, and no digit changes."""
-    (code,) = (
-        block
-        for block in (ROOT / "docs/large-runs.md").read_text().split("```python\n")[1:]
-        if "regret_summary" in block
-    )
-    code = code.split("```")[0].replace("100_000", "3000").replace("to_parquet", "to_pickle")
+    blocks = (ROOT / "docs/large-runs.md").read_text().split("```python\n")[1:]
+    (code,) = (block.split("```")[0] for block in blocks if "regret_summary" in block)
+    code = code.replace("100_000", "3000").replace("to_parquet", "to_pickle")
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     alone = pd.read_pickle("grid.parquet")
@@ -196,21 +183,21 @@ def test_a_context_gives_the_numbers_of_threads(dask, monkeypatch):
     refused(played, "nonsense", error=simulate.ClusterError)
 
 
-@pytest.mark.parametrize("victim", [0, 1])
-def test_a_scheduler_or_an_only_worker_that_is_killed_is_one_line(victim, tmp_path):
+def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_one_line(tmp_path):
     """A worker of one thread; it is used, so that there is something to lose."""
     alone = Cluster(tmp_path)
     try:
-        alone.begin("worker", "--no-nanny", "--nthreads", "1")
-        alone.wait(1)
-        with simulate.cluster(alone.address):
-            (pid,) = simulate.map_tasks(os.getpid, [()], -1)
-            assert pid == alone.started[1].pid
-            threading.Timer(2, alone.started[victim].kill).start()
-            tasks = [(1,)] * 1000
-            refused(
-                lambda: [*simulate.map_tasks(time.sleep, tasks, -1)], error=simulate.ClusterError
-            )
+        address = alone.address
+        refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
+        for victim in (1, 0):
+            alone.begin("worker", "--no-nanny", "--nthreads", "1")
+            alone.wait(1)
+            with simulate.cluster(address):
+                (pid,) = simulate.map_tasks(os.getpid, [()], -1)
+                assert pid == alone.started[-1].pid
+                threading.Timer(2, alone.started[victim].kill).start()
+                sleep = partial(simulate.map_tasks, time.sleep, [(1,)] * 1000, -1)
+                refused(lambda sleep=sleep: [*sleep()], error=simulate.ClusterError)
     finally:
         alone.close()
 
@@ -228,21 +215,17 @@ def served(word):
     return f"tcp://127.0.0.1:{server.getsockname()[1]}"
 
 
-@pytest.mark.parametrize("what", ["nothing", "nonsense", "silent", "SSH", "no workers"])
-def test_what_is_no_scheduler_at_work_gets_one_line_soon(what, tmp_path):
+def test_what_is_no_scheduler_gets_one_line_soon():
     """By itself Dask waits for 30 seconds."""
-    address, alone = {"nothing": "tcp://127.0.0.1:9"}.get(what, what), None
-    if what in ("silent", "SSH"):
-        address = served(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n" if what == "SSH" else b"")
-    if what == "no workers":
-        alone = Cluster(tmp_path)
-        address = alone.address
-    try:
+    for address in (
+        "nonsense",
+        "tcp://127.0.0.1:9",
+        served(b""),
+        served(b"SSH-2.0-OpenSSH_9.2\r\n"),
+    ):
         start = time.monotonic()
-        refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
+        refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
         assert time.monotonic() - start < 25
-    finally:
-        alone and alone.close()
     clients = [one for one in gc.get_objects() if type(one) is distributed.Client]
     assert all(client.status == "closed" for client in clients)  # half-made ones block the next
 

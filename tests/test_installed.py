@@ -79,11 +79,13 @@ def files(folder):
     return {p.name for p in folder.rglob("*") if p.is_file()}
 
 
-def test_it_asks_for_the_engine_only(site):
+def test_it_asks_for_the_engine_only_and_has_its_version(run, site):
     (mine,) = distributions(name="privregret", path=[str(site)])
     asked = {re.match(r"[\w-]+", line)[0] for line in mine.requires if "extra ==" not in line}
     assert asked == {"numpy", "numba", "scipy", "pandas", "joblib", "tqdm"}
     assert set(mine.metadata.get_all("Provides-Extra")) == {"notebooks", "cluster"}
+    code, out, _ = run("-m", "privregret", "--version")
+    assert code == 0 and list(site.glob(f"{out.strip().replace(' ', '-')}.dist-info"))
 
 
 def test_documented_code(run, tmp_path):
@@ -102,13 +104,20 @@ def test_documented_code(run, tmp_path):
             assert word == expected or float(word) == near
 
 
-@pytest.mark.parametrize("others", [False, True])
-def test_the_command_says_what_it_needs(run, site, others):
-    """The extra, or a clone with notebooks."""
-    for start in (["-m", "privregret"], [site / "bin" / "privregret"]):
+def test_the_command_says_what_it_needs(run, site):
+    """The extra, or a clone with notebooks; and what Windows has not, which the library can do
+    without."""
+    for others, start in ((False, ["-m", "privregret"]), (True, [site / "bin" / "privregret"])):
         code, out, err = run(*start, "status", others=others)
         assert (code, out, err.count("\n")) == (2, "", 1), err
         assert "notebooks" in err
+    without = "import sys; sys.modules['fcntl'] = None; "
+    press = "from privregret.core import files; from privregret.press import notebook, publish"
+    assert run("-c", without + press, others=True)[0] == 0
+    main = "from privregret.__main__ import main; sys.exit(main(['status']))"
+    clone = os.pathsep.join([str(ROOT / "src"), *sys.path])
+    code, out, err = run("-c", without + main, PYTHONPATH=clone)
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "WSL" in err
 
 
 def test_the_source_distribution_has_no_tests_without_their_helpers(site):
@@ -121,11 +130,6 @@ def test_the_source_distribution_has_no_tests_without_their_helpers(site):
         names = sdist.getnames()
     assert any("src/privregret/simulate.py" in n for n in names)
     assert not [n for n in names if "/tests" in n]
-
-
-def test_its_version(run, site):
-    code, out, _ = run("-m", "privregret", "--version")
-    assert code == 0 and list(site.glob(f"{out.strip().replace(' ', '-')}.dist-info"))
 
 
 PUBLISH = """
@@ -150,19 +154,9 @@ def test_publishing_goes_to_the_current_folder(run, site, tmp_path):
 KERNEL = "from privregret.divergence import kl; print(kl(0.5, 0.25))"
 
 
-@pytest.mark.parametrize("cache", ["", "/dev/null"])
-def test_compiled_kernels_are_kept_in_the_users_cache_or_not_at_all(run, tmp_path, site, cache):
-    code, _, err = run("-c", KERNEL, XDG_CACHE_HOME=cache or str(tmp_path / "cache"))
-    assert code == 0, err
-    assert bool(list(tmp_path.glob("cache/privregret/store/*"))) == (cache == "")
+def test_compiled_kernels_are_kept_in_the_users_cache_or_not_at_all(run, tmp_path, site):
+    for cache in ("/dev/null", str(tmp_path / "cache")):
+        code, _, err = run("-c", KERNEL, XDG_CACHE_HOME=cache)
+        assert code == 0, err
+        assert bool(list(tmp_path.glob("cache/privregret/store/*"))) == (cache != "/dev/null")
     assert not list((site / "privregret").rglob("*.nb?")) and files(tmp_path / "here") == set()
-
-
-def test_where_there_is_no_fcntl_the_library_works_and_the_command_says_what_it_needs(run):
-    without = "import sys; sys.modules['fcntl'] = None; "
-    press = "from privregret.core import files; from privregret.press import notebook, publish"
-    assert run("-c", without + press, others=True)[0] == 0
-    main = "from privregret.__main__ import main; sys.exit(main(['status']))"
-    clone = os.pathsep.join([str(ROOT / "src"), *sys.path])
-    code, out, err = run("-c", without + main, PYTHONPATH=clone)
-    assert (code, out) == (2, "") and err.count("\n") == 1 and "WSL" in err

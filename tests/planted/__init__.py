@@ -1,27 +1,20 @@
 """Faults planted in the package, and the findings whose verdicts they must turn.
 
-A verdict that cannot fail says nothing. One file per paper. `patch` gets pytest's monkeypatch and
-breaks something: a learner that plays uniformly, a bound that is far too small, a noise of the
-wrong scale, a wrong exponent. `turns` names findings by their keys; each
-must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
+A verdict that cannot fail says nothing. One file per paper: `PLANTS` has for each notebook keys of
+findings, and a patch that gets pytest's monkeypatch and breaks something: a learner that plays
+uniformly, a bound that is far too small, a noise of the wrong scale. Each finding must have another
+verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
 
 What an algorithm plays is patched in `runner`, from which `run` and `regret_curves` have it, or
 where the fault is: in `settings`, `steps`, `play_checked`.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 
+from privregret import rare
 from privregret.adversarial import BatchedPrivate
-
-
-class Plant(NamedTuple):
-    notebook: str
-    fault: str
-    patch: Callable
-    turns: tuple
 
 
 def through_run(monkeypatch):
@@ -33,47 +26,92 @@ def through_run(monkeypatch):
     monkeypatch.setattr(BatchedPrivate, "run_with_noise", run_with_noise)
 
 
-def plays(run):
-    """`runner` of algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run
-    plays."""
+def all_of(*patches):
+    return lambda monkeypatch: [patch(monkeypatch) for patch in patches]
+
+
+def replaced(owner, name, wrong):
+    return lambda monkeypatch: monkeypatch.setattr(owner, name, wrong)
+
+
+def wrapped(owner, name, call):
+    """`owner.name(...)` is `call(right, ...)`, with `right` what it was."""
+
+    def patch(monkeypatch):
+        right = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *a, **k: call(right, *a, **k))
+
+    return patch
+
+
+def scaled(owner, factor, *names):
+    """Functions whose results are multiplied by `factor`."""
+    return all_of(
+        *(wrapped(owner, n, lambda right, *a, **k: factor * right(*a, **k)) for n in names)
+    )
+
+
+def half_the_loss(owner, name):
+    """A function whose result has half its `value`."""
+
+    def call(right, *given):
+        found = right(*given)
+        return found._replace(value=found.value / 2)
+
+    return wrapped(owner, name, call)
+
+
+def plays(*classes, run):
+    """Algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run plays."""
 
     def runner(self, problem, checkpoints):
         given = self.data_of(problem), np.asarray(checkpoints)
         return lambda runs, rng: np.array([run(*given, rng) for _ in range(runs)])
 
-    return runner
+    return all_of(*(replaced(cls, "runner", runner) for cls in classes))
 
 
-def as_if(cls, change):
-    """`runner` of algorithms of a class that play as `change(algorithm)` would."""
-    right = cls.runner
-    return lambda self, problem, checkpoints: right(change(self), problem, checkpoints)
+def as_if(cls, other):
+    """Algorithms of a class play as `other(algorithm)` would."""
+
+    def call(right, self, *given):
+        learner = other(self)
+        return (right if isinstance(learner, cls) else type(learner).runner)(learner, *given)
+
+    return wrapped(cls, "runner", call)
 
 
-def uniform_play(means, checkpoints, rng):
-    """Counts of a bandit learner that draws every arm uniformly."""
-    steps, shares = np.diff(checkpoints, prepend=0), np.full(len(means), 1 / len(means))
-    return np.array([rng.multinomial(step, shares) for step in steps]).cumsum(axis=0)
+def with_epsilon(cls, change):
+    return as_if(cls, lambda learner: replace(learner, epsilon=change(learner.epsilon)))
 
 
-def scaled(module, factor, *names):
-    """Functions of a module whose results are multiplied by `factor`."""
+def uniform(*classes):
+    """Bandit learners that draw every arm uniformly."""
 
-    def patch(monkeypatch):
-        for name in names:
-            right = getattr(module, name)
-            monkeypatch.setattr(module, name, lambda *a, right=right, **k: factor * right(*a, **k))
+    def run(means, checkpoints, rng):
+        steps, shares = np.diff(checkpoints, prepend=0), np.full(len(means), 1 / len(means))
+        return np.array([rng.multinomial(step, shares) for step in steps]).cumsum(axis=0)
 
-    return patch
+    return plays(*classes, run=run)
+
+
+def uniform_when_rare(cls):
+    """Algorithms of a class draw every arm uniformly where rare runs count, too."""
+
+    def weighted(right, algorithm, problem, rounds, runs, rng):
+        if not isinstance(algorithm, cls):
+            return right(algorithm, problem, rounds, runs, rng)
+        # apart, so that they have an error
+        scale = rng.uniform(0.99, 1.01, runs)
+        return np.outer(scale, problem.gaps.mean() * rounds), np.ones(runs)
+
+    return all_of(uniform(cls), wrapped(rare, "weighted", weighted))
 
 
 def other_noise(cls, factor, noises=("laplace", "exponential", "gumbel")):
     """A full-information learner with its noise multiplied, if it is one of `noises`."""
 
-    def patch(monkeypatch):
-        right = cls.noise_scale
-        monkeypatch.setattr(
-            cls, "noise_scale", lambda a, k: right(a, k) * (factor if a.noise in noises else 1)
-        )
+    def noise_scale(right, self, actions):
+        return right(self, actions) * (factor if self.noise in noises else 1)
 
-    return patch
+    return wrapped(cls, "noise_scale", noise_scale)

@@ -1,18 +1,27 @@
-"""Faults for asi2025, Sections 3 and 4."""
+"""Faults for the notebooks on asi2025."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from planted import Plant, plays, scaled
-from privregret.adversarial import BatchedPrivate, EXP4Batched, EXP4Local, ExpertsFromBandit
+from planted import all_of, plays, replaced, scaled, wrapped
+from privregret.adversarial import (
+    EXP3,
+    FTPL,
+    BatchedPrivate,
+    EXP4Batched,
+    EXP4Local,
+    ExpertsFromBandit,
+    SparseSwitch,
+)
 from privregret.bounds import asi2025 as bounds
-from privregret.privacy import adversarial as privacy
+from privregret.instances import Adversary
+from privregret.privacy import adversarial
+from privregret.studies import asi2025 as study
+from privregret.studies import asi2025_privacy as privacy
 
-BANDITS, EXPERTS = "asi2025/3-private-adversarial-bandits", "asi2025/4-expert-advice"
 
-
-def uniform(*classes):
+def uniform(cls):
     """The learner draws every arm uniformly; its loss is replaced by the mean."""
 
     def run(data, checkpoints, rng):
@@ -20,71 +29,93 @@ def uniform(*classes):
         lengths = np.clip(checkpoints[:, None], data.loss_starts, ends) - data.loss_starts
         return lengths @ data.losses.mean(axis=1)
 
-    return lambda monkeypatch: [monkeypatch.setattr(cls, "runner", plays(run)) for cls in classes]
+    return plays(cls, run=run)
 
 
-def less_noise(cls, factor):
-    """The noise has a fraction of its scale."""
-    real = cls.scale.fget
-    return lambda mp: mp.setattr(cls, "scale", property(lambda self: factor * real(self)))
+def half_the_noise_on_losses(right, self, *given):
+    return right(replace(self, epsilon=2 * self.epsilon), *given)
 
 
-def half_the_noise_on_losses(monkeypatch):
-    """In `run` alone: in `play` the plain algorithm beside it would be another one."""
-    real = EXP4Local.run
-    monkeypatch.setattr(
-        EXP4Local, "run", lambda self, *given: real(replace(self, epsilon=2 * self.epsilon), *given)
-    )
+def deaf_to_advice(right, self, losses, *given):
+    return np.zeros(len(losses), int) if len(losses) < 100 else right(self, losses, *given)
 
 
-def half_the_noise_on_averages(monkeypatch):
-    real = privacy.worst_batched_loss
-    monkeypatch.setattr(
-        privacy, "worst_batched_loss", lambda base, scale, *more: real(base, 0.5 * scale, *more)
-    )
+def repaired_after_all(right, self, *sizes):
+    """In batches FTPL plays as with its resampling repaired, whatever it is asked for."""
+    if isinstance(self.base, FTPL):
+        self = replace(self, base=replace(self.base, resampling="corrected"))
+    return right(self, *sizes)
 
 
-def deaf_to_advice(monkeypatch):
-    """On short tables, for the same reason."""
-    real = ExpertsFromBandit.play
-
-    def play(self, losses, *given):
-        short = len(losses) < 100
-        return np.zeros(len(losses), int) if short else real(self, losses, *given)
-
-    monkeypatch.setattr(ExpertsFromBandit, "play", play)
+def knows_all(data, checkpoints, rng):
+    """A learner that pays next to nothing more than the best arm: no lower bound allows it."""
+    same = Adversary("the same", data.loss_starts, data.losses)
+    return same.comparators(checkpoints).min(axis=1) + 0.01
 
 
-PLANTS = [
-    Plant(
-        BANDITS,
-        "HTINF plays uniformly, in batches and with per-loss noise",
-        uniform(BatchedPrivate),
-        ("theorem-1", "table-1", "sublinear", "local-separation", "adaptive-separation"),
-    ),
-    Plant(BANDITS, "half the noise on averages", half_the_noise_on_averages, ("lemma-3",)),
-    Plant(
-        BANDITS,
-        "Corollary 2's bound is a hundredth",
-        scaled(bounds, 0.01, "corollary_2"),
-        ("corollary-2",),
-    ),
-    Plant(
-        EXPERTS,
-        "batched EXP4 plays uniformly",
-        uniform(EXP4Batched),
-        ("sublinear-many-experts",),
-    ),
-    Plant(
-        EXPERTS,
-        "half the noise on averages and on losses",
-        lambda mp: [less_noise(BatchedPrivate, 0.5)(mp), half_the_noise_on_losses(mp)],
-        ("theorem-7", "theorem-9-privacy"),
-    ),
-    Plant(
-        EXPERTS,
-        "Theorem 9's bound is a thousandth; actions do not depend on advice",
-        lambda mp: [scaled(bounds, 0.001, "theorem_9")(mp), deaf_to_advice(mp)],
-        ("expert-bounds", "sensitive-advice"),
-    ),
-]
+def done_late(data, checkpoints, rng):
+    """The worse arm in a tenth of all rounds, and never again."""
+    low, high = np.sort(data.losses[0])
+    return low * checkpoints + (high - low) * np.minimum(checkpoints, checkpoints[-1] / 10)
+
+
+def same_path(losses, actions, *_):
+    return np.linspace(0.5, 0.8, len(actions)) + losses[0, 1] / 1e3
+
+
+def same_probabilities(adversary, horizon, eta, gamma):
+    return np.full(2**horizon, 0.05 * adversary.table(1)[0, 1] - horizon * np.log(2.0))
+
+
+HALF_SCALE = property(lambda self, right=BatchedPrivate.scale.fget: 0.5 * right(self))
+CERTIFIED = {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1}
+PLANTS = {
+    "asi2025/3-private-adversarial-bandits": {
+        # in batches and with per-loss noise
+        "theorem-1 table-1 sublinear local-separation adaptive-separation": uniform(BatchedPrivate),
+        # on averages
+        "lemma-3": wrapped(
+            adversarial,
+            "worst_batched_loss",
+            lambda right, base, scale, *more: right(base, 0.5 * scale, *more),
+        ),
+        "corollary-2": scaled(bounds, 0.01, "corollary_2"),
+    },
+    "asi2025/4-expert-advice": {
+        "sublinear-many-experts": uniform(EXP4Batched),
+        # on losses in `run` alone: in `play` the plain algorithm beside it would be another one
+        "theorem-7 theorem-9-privacy": all_of(
+            replaced(BatchedPrivate, "scale", HALF_SCALE),
+            wrapped(EXP4Local, "run", half_the_noise_on_losses),
+        ),
+        # in short tables
+        "expert-bounds sensitive-advice": all_of(
+            scaled(bounds, 0.001, "theorem_9"), wrapped(ExpertsFromBandit, "play", deaf_to_advice)
+        ),
+    },
+    "asi2025/5-barriers": {
+        "lemma-11": all_of(
+            plays(SparseSwitch, run=knows_all),
+            replaced(study, "lemma_11_certified", lambda *_: CERTIFIED),
+        ),
+        "batched-exp3-barrier": uniform(BatchedPrivate),
+        "drop-time": plays(EXP3, run=done_late),
+    },
+    "asi2025/E-conversions": {
+        "corollary-22 corollary-24": all_of(
+            *(replaced(bounds, f"corollary_{n}", lambda *args, **kwargs: 1.0) for n in (22, 24))
+        ),
+        "algorithm-4 corollary-24-proof lemma-25-proof": all_of(
+            wrapped(BatchedPrivate, "settings", repaired_after_all),
+            scaled(bounds, 1.5, "lemma_25"),
+            scaled(bounds, 0.08, "lemma_25_terms"),
+        ),
+    },
+    "asi2025/G-exp3-leakage": {
+        # EXP3 does what it does whatever it sees
+        "figure-1 grows-with-the-horizon amplified": all_of(
+            replaced(privacy, "exp3_path", same_path),
+            replaced(privacy, "exp3_log_probabilities", same_probabilities),
+        ),
+    },
+}

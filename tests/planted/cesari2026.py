@@ -1,75 +1,47 @@
-"""Deliberate bugs that must flip verdicts of the notebooks on cesari2026."""
+"""Faults for the notebooks on cesari2026."""
 
 import numpy as np
 
-from planted import Plant, scaled
+from planted import all_of, replaced, scaled, wrapped
 from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
 from privregret.full_information import RandomPrefixSoftmax
 from privregret.privacy import noisy_maxima
 from privregret.studies import cesari2026 as study
 
-ALGORITHM, PROOFS, LOGARITHM = (
-    f"cesari2026/{n}" for n in ("4-algorithm", "5-proofs", "6-extra-logarithm")
-)
-
 
 def temperature(factor):
     """Multiply the inverse temperature of random-prefix softmax by a factor."""
-    return lambda patch: patch.setattr(
-        RandomPrefixSoftmax, "eta", property(lambda a: factor * min(a.epsilon / 2, a.cap))
-    )
+    eta = property(lambda self: factor * min(self.epsilon / 2, self.cap))
+    return replaced(RandomPrefixSoftmax, "eta", eta)
 
 
-def second_logarithm(patch):
-    patch.setattr(RandomPrefixSoftmax, "noise_scale", lambda a, actions: np.log(actions) / a.eta)
+def noise_scale(self, actions):
+    return np.log(actions) / self.eta
 
 
-def one_logarithm(patch):
-    """Divide the sums over ranks by ln K, so that the tally has no second logarithm."""
-    right = wu2026.by_rank
-    patch.setattr(
-        wu2026, "by_rank", lambda counts, tail: right(counts, tail) / np.logaddexp.reduce(counts)
-    )
-
-
-def smaller_bounds(patch):
-    scaled(bounds, 0.01, "lemma_5")(patch)
-    scaled(study, 0.01, "drift")(patch)
-
-
-def twice_the_temperature(patch):
-    right = noisy_maxima.loss_by_position
-    patch.setattr(
-        noisy_maxima, "loss_by_position", lambda rounds, eta, *more: right(rounds, 2 * eta, *more)
-    )
-
-
-PLANTS = [
-    Plant(
-        ALGORITHM,
-        "a temperature 200 times too high",
-        temperature(1 / 200),
-        ("theorem-1-first", "theorem-1-second", "dependent-actions"),
-    ),
-    Plant(
-        ALGORITHM,
-        "noise with a second logarithm",
-        second_logarithm,
-        ("corollary-1",),
-    ),
-    Plant(
-        PROOFS, "twice the inverse temperature in one choice", twice_the_temperature, ("lemma-3",)
-    ),
-    Plant(
-        PROOFS, "twice the inverse temperature in the algorithm", temperature(2), ("proposition-1",)
-    ),
-    Plant(
-        PROOFS,
-        "bounds a hundredth of what they are",
-        smaller_bounds,
-        ("lemma-5", "lemma-5-drift"),
-    ),
-    Plant(LOGARITHM, "noise with a second logarithm", second_logarithm, ("one-logarithm",)),
-    Plant(LOGARITHM, "a tally without the sum over ranks", one_logarithm, ("remark-1",)),
-]
+SECOND_LOGARITHM = replaced(RandomPrefixSoftmax, "noise_scale", noise_scale)
+PLANTS = {
+    "cesari2026/4-algorithm": {
+        "theorem-1-first theorem-1-second dependent-actions": temperature(1 / 200),
+        "corollary-1": SECOND_LOGARITHM,
+    },
+    "cesari2026/5-proofs": {
+        # in one choice
+        "lemma-3": wrapped(
+            noisy_maxima, "loss_by_position", lambda right, n, eta, *more: right(n, 2 * eta, *more)
+        ),
+        # in the algorithm
+        "proposition-1": temperature(2),
+        "lemma-5 lemma-5-drift": all_of(
+            scaled(bounds, 0.01, "lemma_5"), scaled(study, 0.01, "drift")
+        ),
+    },
+    "cesari2026/6-extra-logarithm": {
+        "one-logarithm": SECOND_LOGARITHM,
+        # sums over ranks divided by ln K, so that the tally has no second logarithm
+        "remark-1": wrapped(
+            wu2026, "by_rank", lambda right, n, tail: right(n, tail) / np.logaddexp.reduce(n)
+        ),
+    },
+}

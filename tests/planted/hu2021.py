@@ -1,104 +1,69 @@
-"""Faults for the bandit part of hu2021 and its lower bound."""
+"""Faults for the notebooks on hu2021."""
 
-from dataclasses import replace
+import numpy as np
 
 import privregret.instances
-from planted import Plant, as_if, plays, uniform_play
+from planted import all_of, as_if, half_the_loss, uniform, with_epsilon, wrapped
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
+from privregret.bounds import hu2021 as bounds
+from privregret.exact import regret
 from privregret.full_information import FTNL
+from privregret.privacy import noisy_maxima
 from privregret.studies import hu2021 as decisions
 
 
-def uniform(cls):
-    """The learner draws every arm uniformly."""
-    return lambda monkeypatch: monkeypatch.setattr(cls, "runner", plays(uniform_play))
+def pays_for_each_bracket(right, algorithm, instance, horizons):
+    parts = right(algorithm, instance, horizons)
+    return regret.Regret(*((len(instance.gaps) - 1) * part for part in parts))
 
 
-def other_epsilon(cls, change):
-    """The learner runs with another epsilon than its own."""
-    other = as_if(cls, lambda learner: replace(learner, epsilon=change(learner.epsilon)))
-    return lambda monkeypatch: monkeypatch.setattr(cls, "runner", other)
+def uniform_experts(right, algorithm, instance, horizons):
+    if not isinstance(algorithm, FTNL):
+        return right(algorithm, instance, horizons)
+    mean_gap = np.exp(np.array(instance.log_counts) - instance.log_actions) @ instance.gaps
+    return regret.Regret(mean_gap * np.atleast_1d(horizons), np.zeros(np.size(horizons)))
 
 
-def plays_as(cls, other):
-    """The learner plays as `other(learner)` does."""
-
-    def runner(self, problem, checkpoints):
-        return other(self).runner(problem, checkpoints)
-
-    return lambda monkeypatch: monkeypatch.setattr(cls, "runner", runner)
+def all_experts_in_every_bracket(right, gaps, log_counts, epsilon):
+    gap, sizes = bounds.brackets(gaps, log_counts)
+    return float(np.sum(256 * np.logaddexp.reduce(sizes) / np.minimum(gap, epsilon)))
 
 
-def hybrid_is_uniform_and_private(monkeypatch):
-    uniform(HybridUCB)(monkeypatch)
-    monkeypatch.setattr(
-        decisions,
-        "hybrid_loss",
-        lambda epsilon, more=0, real=decisions.hybrid_loss: real(epsilon, more + 1),
-    )
-
-
-def capped_noise(monkeypatch):
-    real = FTNL.noise_scale
-    monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: min(real(self, actions), 1.0))
-
-
-def two_experts(monkeypatch):
-    real = privregret.instances.packing
-    monkeypatch.setattr(privregret.instances, "packing", lambda actions, gap: real(2, gap))
-
-
-BANDITS, LOWER, FIGURES, MORE = (
-    f"hu2021/{name}"
-    for name in ("4-bandit-setting", "H-lower-bound", "6-experiments", "I-additional-plots")
-)
-PLANTS = [
-    Plant(
-        BANDITS,
-        "Anytime-Lazy-UCB plays uniformly",
-        uniform(AnytimeLazyUCB),
-        ("theorem-3", "theorem-3-growth", "theorem-4"),
-    ),
-    Plant(
-        BANDITS,
-        "Hybrid-UCB plays uniformly, and the attack is on noise for one node more",
-        hybrid_is_uniform_and_private,
-        ("theorem-5-regret", "theorem-5-privacy"),
-    ),
-    Plant(
-        LOWER,
-        "FTNL with noise of scale at most 1",
-        capped_noise,
-        ("theorem-10",),
-    ),
-    Plant(
-        LOWER,
-        "a packing of two experts, whatever K",
-        two_experts,
-        ("theorem-10-gap", "minimax"),
-    ),
-    Plant(
-        FIGURES, "Anytime-Lazy-UCB plays uniformly", uniform(AnytimeLazyUCB), ("lazy-competitive",)
-    ),
-    Plant(
-        FIGURES,
-        "Hybrid-UCB plays uniformly",
-        uniform(HybridUCB),
-        ("hybrid-large-epsilon", "hybrid-improves", "ucb-falls"),
-    ),
-    Plant(
-        FIGURES,
-        "DP-SE has a fiftieth of epsilon",
-        other_epsilon(DPSE, lambda e: e / 50),
-        ("se-flat",),
-    ),
-    Plant(
-        MORE, "DP-SE does not use epsilon", other_epsilon(DPSE, lambda e: 1.0), ("se-flat-beyond",)
-    ),
-    Plant(
-        MORE,
-        "Anytime-Lazy-UCB plays as DP-SE does",
-        plays_as(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
-        ("elimination",),
-    ),
-]
+PLANTS = {
+    "hu2021/4-bandit-setting": {
+        "theorem-3 theorem-3-growth theorem-4": uniform(AnytimeLazyUCB),
+        # the attack is on noise for one node more
+        "theorem-5-regret theorem-5-privacy": all_of(
+            uniform(HybridUCB),
+            wrapped(decisions, "hybrid_loss", lambda right, e, more=0: right(e, more + 1)),
+        ),
+    },
+    "hu2021/H-lower-bound": {
+        "theorem-10": wrapped(FTNL, "noise_scale", lambda right, *given: min(right(*given), 1.0)),
+        # two experts, whatever K
+        "theorem-10-gap minimax": wrapped(
+            privregret.instances, "packing", lambda right, k, gap: right(2, gap)
+        ),
+    },
+    "hu2021/6-experiments": {
+        "lazy-competitive": uniform(AnytimeLazyUCB),
+        "hybrid-large-epsilon hybrid-improves ucb-falls": uniform(HybridUCB),
+        "se-flat": with_epsilon(DPSE, lambda e: e / 50),
+    },
+    "hu2021/I-additional-plots": {
+        "se-flat-beyond": with_epsilon(DPSE, lambda e: 1.0),
+        "elimination": as_if(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
+    },
+    "hu2021/5-full-information": {
+        "theorem-7 corollary-8 corollary-9 corollary-9-without-log naive-version": wrapped(
+            regret, "expected_regret", uniform_experts
+        ),
+        "theorem-6 fresh-observations": half_the_loss(noisy_maxima, "epoch_loss"),
+    },
+    "hu2021/7-doubling-instance": {
+        "doubling-not-harder conjectured-rate": wrapped(
+            regret, "expected_regret", pays_for_each_bracket
+        ),
+        "bound-of-the-proof": wrapped(bounds, "theorem_7", all_experts_in_every_bracket),
+    },
+}

@@ -50,14 +50,11 @@ def findings(name: str, wanted=()) -> dict:
         return execute(name, Path(folder), lambda fig, *args, **more: plt.close(fig), wanted)
 
 
-def unturned(plant, before: dict, after: dict) -> list[str]:
-    """The findings that a planted fault did not turn; each must be there in the first place."""
+def unturned(keys, before: dict, after: dict) -> list[str]:
+    """Those of the findings that a fault did not turn; each must be there in the first place."""
     wrong = []
-    for key in plant.turns:
-        if key not in before:
-            wrong.append(f"no finding {key}")
-            continue
-        verdict = after[key]["verdict"] if key in after else "no longer there"
-        if verdict in (before[key]["verdict"], "no longer there"):
-            wrong.append(f"{key}: {before[key]['verdict']}, with the fault {verdict}")
+    for key in keys:
+        was, now = (found.get(key, {}).get("verdict") for found in (before, after))
+        if was is None or now in (was, None):
+            wrong.append(f"{key}: {was}, with the fault {now}")
     return wrong
