@@ -283,7 +283,7 @@ FULL_INFORMATION = [  # each on half of the losses
     for losses in LOSSES[i % 2 :: 2]
 ]
 FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
-FULL_INFORMATION += [Case(a, twin, p, t) for a, twin, t in LONGER for p in (ACTIONS, LOSSES[1])]
+FULL_INFORMATION += [Case(*one[:2], LOSSES[i % 2], one[2]) for i, one in enumerate(LONGER)]
 
 # Adversarial bandits. Losses are multiples of 1/8, so that sums are exact in any order
 
@@ -319,7 +319,8 @@ BASES = [
     (FTPL(0.2, 3, "zero at cap"), plain("PlainFTPL", 0.2, 3, at_cap=0)),
     (FTPL(2.0, 20, "printed"), plain("PlainFTPL", 2.0, 20, **AS_PRINTED)),
 ]
-BUDGETS = [(0.3, None, 4), (0.05, 7, 7), (30.0, None, 1)]  # epsilon, tau, and the tau that it makes
+# epsilon, tau, and the tau that it makes: each base has three parameters, one for each budget
+BUDGETS = [(0.3, None, 4), (0.05, 7, 7), (30.0, None, 1)]
 REPORTS = (40, 200, 400)
 
 
@@ -365,8 +366,7 @@ EARLY, FEW = (40, 200, 300), (SIDES, REPORTS, 1500)
 ADVERSARIAL = [Case(base, conversion(oracle), TURN, EARLY, 1000) for base, oracle in BASES]
 ADVERSARIAL += [
     Case(BatchedPrivate(b, e, tau), conversion(oracle, n, 1 / (n * e)), TURN, REPORTS, 1000)
-    for b, oracle in BASES
-    for e, tau, n in BUDGETS
+    for (b, oracle), (e, tau, n) in zip(BASES, 3 * BUDGETS, strict=True)
 ]
 ADVERSARIAL += [
     Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, EARLY, 1000)
