@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cases import BASES, OTHER_BASES
 from conftest import refused
-from scipy.optimize import brentq
+from laws import homogeneous
 from scipy.stats import chisquare
 
 from privregret import estimates, instances, simulate
@@ -102,47 +102,15 @@ def _htinf_walk(steps, settings, rng):
     return worst, low, high
 
 
-def htinf_law(answer, choices, arms, sigma):
-    """Probability of each sequence of choices, without noise; `answer` is a function of the choices
-    so far."""
-    laws = {(): (1.0, (0.0,) * arms)}
-    for j in range(choices):
-        step, reached = sigma * math.sqrt(j + 1), {}
-        for path, (probability, estimate) in laws.items():
-            behind = [(x - min(estimate)) / step for x in estimate]
-            w = brentq(
-                lambda w, b=behind: sum((x + w) ** -2 for x in b) - 1, 1e-6, arms, xtol=1e-14
-            )
-            for arm in range(arms):
-                p, y = (behind[arm] + w) ** -2, answer((*path, arm))
-                summed = list(estimate)
-                summed[arm] += y / p if abs(y) <= htinf.THETA * step * math.sqrt(p) else 0.0
-                reached[(*path, arm)] = (probability * p, tuple(summed))
-        laws = reached
-    return {path: probability for path, (probability, _) in laws.items()}
-
-
-@pytest.mark.parametrize("sigma", [1.5, 6.0])  # at the smaller one, losses are skipped
-def test_htinf_against_one_who_answers(sigma):
-    """Distribution of the first four choices, if the loss depends on earlier choices."""
-    runs, arms, past = 20_000, 3, []
-
-    def loss(path):
-        return 0.2 * path[-1] + 0.7 * (len(path) > 1 and path[-1] != path[-2])
-
-    def answer(j, chosen):
-        past.append(chosen.copy())
-        return 0.2 * chosen + (0.7 * (chosen != past[-2]) if j else 0.0)
-
-    law = htinf_law(loss, 4, arms, sigma)
-    chosen = htinf_choices(answer, 4, arms, sigma, 0.0, runs, np.random.default_rng(5))
-    seen = np.bincount(np.ravel_multi_index(chosen, (arms,) * 4), minlength=arms**4)
-    expected = runs * np.array([law[path] for path in sorted(law)])
-    assert expected.min() > 5 and expected.sum() == pytest.approx(runs)
-    assert chisquare(seen, expected).pvalue > 1e-4
-    other = htinf_law(lambda path: 0.2 * path[-1], 4, arms, sigma)  # one who does not answer
-    away = runs * np.array([other[path] for path in sorted(law)]) - expected
-    assert (away**2 / expected).sum() > 100  # on 80 degrees of freedom: seen without fail
+@pytest.mark.parametrize("sigma", [1.0, 6.0])  # at the smaller one, losses are skipped
+def test_choices_of_htinf_side_by_side_have_its_law(sigma):
+    """The first four of many runs; those with another sigma have another law."""
+    losses, runs = np.array([[0.1, 0.5, 0.9], [0.8, 0.3, 0.2], [0, 1, 0.5], [0, 1, 0.5]]), 20_000
+    rng, problem = np.random.default_rng(5), Adversary("four rounds", range(4), losses)
+    chosen = htinf_choices(lambda j, arms: losses[j, arms], 4, 3, sigma, 0.0, runs, rng)
+    paid = losses[np.arange(4)[:, None], chosen].cumsum(axis=0).T
+    one, other = (HTINF(s).run(problem, [1, 2, 3, 4], 6, runs) for s in (sigma, 1.5 * sigma))
+    assert homogeneous(paid, one) > 1e-4 > homogeneous(paid, other)
 
 
 @pytest.mark.parametrize("behind", [0.0, 2.0, 8.0])
