@@ -293,6 +293,8 @@ def test_parameters_have_a_range(case):
     ends = {checks.epsilon: (1e-6, 1e6), checks.positive: (1e-100, 1e100)}
     beyond = {checks.epsilon: [9.9e-7, 1e9, 1e-100], checks.positive: [1e-101, 1.01e100]}
     rules = {f.name: case.algorithm.rules.get(f.name) for f in fields(case.algorithm)}
+    if isinstance(case.problem, COUNTED):
+        assert rules.get("epsilon", checks.epsilon) is checks.epsilon
     for name, rule in rules.items():
         for wrong in [*WRONG, *beyond.get(rule, [])] if rule in ends or name == "epsilon" else []:
             refused(lambda n=name, w=wrong: replace(case.algorithm, **{n: w}), name, repr(wrong))
