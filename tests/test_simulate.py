@@ -68,7 +68,9 @@ class Alternate(BanditAlgorithm):
 
 def test_the_table_is_tidy():
     instance = BernoulliBandit("two arms", (0.25, 0.75))
-    frame = curves([Alternate(4), Alternate(0)], instance, horizon=10, runs=2, points=[2, 6])
+    frame = curves(
+        [Alternate(4), Alternate(0)], instance, horizon=10, runs=2, points=np.uint8([2, 6])
+    )
     expected = pd.DataFrame(
         {
             "algorithm": "Alternate",
