@@ -153,12 +153,9 @@ BANDITS = [
     bandit(DPSE(100.0, 0.5), GOOD, (1000, 1501, 5000), 1500),
     bandit(DPSE(20.0), THREE, (2000, 3500, 6000), 1500),
     bandit(HybridUCB(0.5), THREE, SHORT, 1500),
-    bandit(HybridUCB(16.0), FIVE, (20, 150, 1500), 1500),
     bandit(HybridUCB(1e6), LOW, SHORT, 1500),
-    bandit(HybridUCB(1.0, "rootfree"), TWO, SHORT, 1500),
     bandit(HybridUCB(16.0, "rootfree"), THREE, SHORT, 1500),
     bandit(HybridUCB(128.0, "rootfree"), FIVE, SHORT, 1500),
-    bandit(HybridUCB(1.0, "scaled"), TWO, SHORT, 1500),
     bandit(HybridUCB(16.0, "scaled"), THREE, SHORT, 1500),
     bandit(UCB1(), THREE, (5, 100, 1500)),
     bandit(UCB1(), FIVE, (8, 100, 1500)),
@@ -239,7 +236,6 @@ ON_ONE = [
     ),
     (FTNL(30.0, "laplace", "wu2026"), epochs("laplace", 2 / 30)),
     (FTNL(0.02, "exponential", "wu2026"), epochs("exponential", 50.0)),
-    (FTNL(30.0, "exponential", "wu2026", True), epochs("exponential", 1 / 30, resampled=True)),
     (FTNL(20.0, "gumbel"), epochs("gumbel", 0.1)),
     (FTNL(1.0, "gumbel", "wu2026", True), epochs("gumbel", 2.0, resampled=True)),
     (FTNL(1.0, "gumbel", "wu2026-proofs"), epochs("gumbel", 1.0)),
@@ -248,7 +244,6 @@ ON_ONE = [
     (NaiveFTNL(0.1), epochs("laplace", lambda actions: 10 * actions)),
     (NaiveFTNL(60.0), epochs("laplace", lambda actions: actions / 60)),
     (RandomPrefixSoftmax(0.02), prefixes(0.01)),
-    (RandomPrefixSoftmax(0.2), prefixes(0.1)),
     (RandomPrefixSoftmax(100.0), prefixes(0.125)),  # the cap
     (
         RandomPrefixSoftmax(4.0, "half", INF),
@@ -288,7 +283,7 @@ FULL_INFORMATION = [  # each on half of the losses
     for losses in LOSSES[i % 2 :: 2]
 ]
 FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
-FULL_INFORMATION += [Case(a, twin, p, t) for a, twin, t in LONGER for p in (ACTIONS, LOSSES[1])]
+FULL_INFORMATION += [Case(*one[:2], LOSSES[i % 2], one[2]) for i, one in enumerate(LONGER)]
 
 # Adversarial bandits. Losses are multiples of 1/8, so that sums are exact in any order
 
@@ -324,7 +319,8 @@ BASES = [
     (FTPL(0.2, 3, "zero at cap"), plain("PlainFTPL", 0.2, 3, at_cap=0)),
     (FTPL(2.0, 20, "printed"), plain("PlainFTPL", 2.0, 20, **AS_PRINTED)),
 ]
-BUDGETS = [(0.3, None, 4), (0.05, 7, 7), (30.0, None, 1)]  # epsilon, tau, and the tau that it makes
+# epsilon, tau, and the tau that it makes: each base has three parameters, one for each budget
+BUDGETS = [(0.3, None, 4), (0.05, 7, 7), (30.0, None, 1)]
 REPORTS = (40, 200, 400)
 
 
@@ -370,8 +366,7 @@ EARLY, FEW = (40, 200, 300), (SIDES, REPORTS, 1500)
 ADVERSARIAL = [Case(base, conversion(oracle), TURN, EARLY, 1000) for base, oracle in BASES]
 ADVERSARIAL += [
     Case(BatchedPrivate(b, e, tau), conversion(oracle, n, 1 / (n * e)), TURN, REPORTS, 1000)
-    for b, oracle in BASES
-    for e, tau, n in BUDGETS
+    for (b, oracle), (e, tau, n) in zip(BASES, 3 * BUDGETS, strict=True)
 ]
 ADVERSARIAL += [
     Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, EARLY, 1000)

@@ -17,10 +17,18 @@ from laws import by_play, by_run, same_law, tables, tally
 from privregret import adversarial, bandits, companion, full_information, instances, simulate
 from privregret.adversarial import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.bandits import DPKLUCB, BanditAlgorithm
+from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import checks, streams
-from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Steps
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Privacy, Steps
 from privregret.core.jit import jit
-from privregret.full_information import FTNL, FullInformationAlgorithm
+from privregret.full_information import (
+    FTNL,
+    DecreasingHedge,
+    EpochLeader,
+    FullInformationAlgorithm,
+    NaiveFTNL,
+    RandomPrefixSoftmax,
+)
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 
 COUNTED = BernoulliBandit, StochasticLosses  # of whose runs pulls are reported
@@ -259,6 +267,21 @@ def test_rounding_does_not_break_ties_between_leaders():
     assert abs(leads - 0.5) < 5 * 0.5 / 1000**0.5
 
 
+def test_presets_and_what_they_guarantee():
+    printed = {"laplace": "hu2021", "exponential": "wu2026", "gumbel": "wu2026-proofs"}
+    for noise, scale in printed.items():
+        assert FTNL(0.5, noise, scale).privacy == Privacy(0.5, 1.0)
+        assert FTNL(0.5, noise).privacy == Privacy(0.5, 0.5)
+    assert FTNL(0.5, "gumbel", 8.0).privacy == Privacy(math.inf, 0.125)
+    assert RandomPrefixSoftmax(0.1).privacy == Privacy(0.1, 0.1)
+    assert RandomPrefixSoftmax(3.0).privacy == Privacy(3.0, 0.25)
+    assert RandomPrefixSoftmax(3.0, cap=math.inf).privacy == Privacy(3.0, 3.0)
+    assert NaiveFTNL(0.5).noise_scale(10) == 20 and NaiveFTNL(0.5).privacy == Privacy(0.5, 0.5)
+    for learner in (Votes, VotesOrLeader, MarginStop):
+        assert learner(0.5).privacy == Privacy(0.5, 0.5)
+    assert EpochLeader().privacy == NOT_PRIVATE == DecreasingHedge().privacy
+
+
 # Bad input
 
 WRONG = [0, -1, -0.0, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 1j]
@@ -270,11 +293,29 @@ def test_parameters_have_a_range(case):
     ends = {checks.epsilon: (1e-6, 1e6), checks.positive: (1e-100, 1e100)}
     beyond = {checks.epsilon: [9.9e-7, 1e9, 1e-100], checks.positive: [1e-101, 1.01e100]}
     rules = {f.name: case.algorithm.rules.get(f.name) for f in fields(case.algorithm)}
+    if isinstance(case.problem, COUNTED):
+        assert rules.get("epsilon", checks.epsilon) is checks.epsilon
     for name, rule in rules.items():
         for wrong in [*WRONG, *beyond.get(rule, [])] if rule in ends or name == "epsilon" else []:
             refused(lambda n=name, w=wrong: replace(case.algorithm, **{n: w}), name, repr(wrong))
         for end in ends.get(rule, ()):
             assert getattr(replace(case.algorithm, **{name: end}), name) == end
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: FTNL(1.0, "normal"), ["noise", "'normal'"]),
+        (lambda: FTNL(1.0, "exponential", "hu2021"), ["scale", "'hu2021'"]),
+        (lambda: FTNL(1.0, "gumbel", -1.0), ["scale", "-1.0"]),
+        (lambda: FTNL(1.0, bernoulli_resampling=1), ["bernoulli_resampling", "True", "False", "1"]),
+        (lambda: RandomPrefixSoftmax(1.0, "third"), ["prefix", "'third'"]),
+        (lambda: RandomPrefixSoftmax(1.0, cap=0), ["cap", "0"]),
+        (lambda: DecreasingHedge(0), ["rate", "0"]),
+    ],
+)
+def test_bad_parameters(make, words):
+    refused(make, *words)
 
 
 @every_family

@@ -81,6 +81,13 @@ def test_more_arms_than_can_be_looked_at_in_each_event(make, arms, horizon):
     assert (played.sum(axis=1) == [arms, horizon]).all() and played.min() == 1 and played[1, 0] > 1
 
 
+def test_a_million_actions():
+    counts = FTNL(5.0).run(bernoulli_losses((0.1, 0.5), (1, 999_999)), [2**9, 2**12], 0)
+    assert (counts.sum(axis=1) == [2**9, 2**12]).all()
+    e40 = bernoulli_losses((0.1, 0.5), log_counts=(0.0, 40.0))
+    refused(lambda: FTNL(1.0).run(e40, [8], 0), "e^40.0")
+
+
 ADVISED = ExpertProblem(SIDES, Advice.of_arms([[0, 1]], 2))
 EVERY_ROUND = [
     (UCB1(), PLAIN, 1),

@@ -130,11 +130,8 @@ class Keeps(checks.Validated):
 TWO_ROWS = np.array([[0.2, 0.8], [0.3, 0.6]])
 KEPT = {  # made of an array; its array
     "losses": (lambda a: Adversary("x", [0, 3], a), lambda p: p.losses),
-    "means": (lambda a: Adversary("x", [0, 3], a, True), lambda p: p.kernel_data.losses),
     "starts": (lambda a: Adversary("x", a, TWO_ROWS), lambda p: p.kernel_data.loss_starts),
     "rows": (lambda a: Advice("x", [0], a, [[0, 1]]), lambda p: p.rows),
-    "group": (lambda a: Advice("x", [0, 1], [np.eye(2)] * 2, a), lambda p: p.group),
-    "table": (lambda a: Advice.of_table(a), lambda p: p.rows),
     "field": (Keeps, lambda p: p.array),
     "outcomes": (
         lambda a: StochasticLosses("x", a, (0.0, 0.0), (0.5, 0.5)),
@@ -142,8 +139,7 @@ KEPT = {  # made of an array; its array
     ),
     "gaps": (lambda a: instances.bernoulli_losses(a), lambda p: exact.selection.arrays(p)[0]),
 }
-GIVEN = {"starts": np.array([0, 2]), "rows": np.eye(2)[None], "group": np.array([[0, 1], [1, 0]])}
-GIVEN |= {"table": np.array([np.eye(2)] * 3), "gaps": np.array([0.2, 0.5])}
+GIVEN = {"starts": np.array([0, 2]), "rows": np.eye(2)[None], "gaps": np.array([0.2, 0.5])}
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -25,6 +25,7 @@ from privregret.instances import HU2021_2, HU2021_3, BernoulliBandit
 from privregret.simulate import checkpoints, regret_curves, regret_summary, worst_problem
 
 ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
+LOSSES = instances.packing(3, 0.2)
 RUNS = 139  # in blocks of 64 and of 4, the last of them not full
 
 
@@ -67,7 +68,9 @@ class Alternate(BanditAlgorithm):
 
 def test_the_table_is_tidy():
     instance = BernoulliBandit("two arms", (0.25, 0.75))
-    frame = curves([Alternate(4), Alternate(0)], instance, horizon=10, runs=2, points=[2, 6])
+    frame = curves(
+        [Alternate(4), Alternate(0)], instance, horizon=10, runs=2, points=np.uint8([2, 6])
+    )
     expected = pd.DataFrame(
         {
             "algorithm": "Alternate",
@@ -88,10 +91,7 @@ def test_a_comparison_at_one_epsilon_shows_what_is_proved():
     bandits = curves([HybridUCB(1.0), DPSE(1.0), UCB1()], horizon=20, runs=1, points=1)
     assert bandits.proved_epsilon.tolist() == [1.5, 1.0, math.inf]
     assert bandits.epsilon.isna().tolist() == [False, False, True]
-    learners, problem = (
-        [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")],
-        instances.packing(3, 0.2),
-    )
+    learners, problem = [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")], LOSSES
     simulated = curves(learners, problem, horizon=20, runs=1, points=1)
     for frame in (simulated, exact.regret_curves(learners, problem, 20)):
         assert frame.proved_epsilon.tolist() == [0.25, 2.0] and (frame.epsilon == 1).all()
@@ -115,15 +115,14 @@ def test_a_summary_without_the_runs(runs):
 
 
 @pytest.mark.parametrize("seconds", [0.0, 100.0])
-def test_the_size_of_tasks_changes_no_digit(monkeypatch, seconds):
+@pytest.mark.parametrize("call", [curves, summarised])
+def test_the_size_of_tasks_changes_no_digit(call, monkeypatch, seconds):
     """From one block in a task to many, with one worker and with three, in entries of any size."""
-    runs = 77
-    expected = curves(runs=runs), summarised(runs=runs)
+    expected = call(runs=77)
     monkeypatch.setattr(simulate, "SECONDS", seconds)
     monkeypatch.setattr(simulate, "KEPT", seconds)
     for workers in (1, 3):
-        assert_frame_equal(curves(runs=runs, workers=workers), expected[0], check_exact=True)
-        assert_frame_equal(summarised(runs=runs, workers=workers), expected[1], check_exact=True)
+        assert_frame_equal(call(runs=77, workers=workers), expected, check_exact=True)
 
 
 @pytest.mark.parametrize("call", [curves, summarised])
@@ -162,9 +161,8 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
 def test_moments_do_not_lose_digits_beside_a_large_mean():
     regrets = 1e9 + np.random.default_rng(1).normal(size=(4096, 3))
     found = simulate.moments(regrets)
-    np.testing.assert_allclose(
-        found.squares, ((regrets - regrets.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-6
-    )
+    squares = ((regrets - regrets.mean(axis=0)) ** 2).sum(axis=0)
+    np.testing.assert_allclose(found.squares, squares, rtol=1e-6)
     assert found.runs == 4096 and (found.least == regrets.min(axis=0)).all()
 
 

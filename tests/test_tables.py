@@ -92,6 +92,7 @@ def test_bad_tables(given, shown):
         ("a,b\n0,1\n", ["(1, 2)"]),
         ("", ["line 1"]),
         (b"\xff\xfe", []),
+        ("a,ad_click\n0,1\n1,0\n", ["'ad_click'"]),
         ("user-id,item id,was clicked\n0,1,0\n1,0,0\n1,1,1\n", ["'item id'"]),
         ("Unnamed: 0,a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
         ("a;b\n0,1;0,2\n", ["line 1", "semicolons"]),
