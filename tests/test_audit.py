@@ -2,7 +2,7 @@
 
 import math
 import re
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,11 +10,7 @@ from cases import FIRST
 from conftest import ROOT, refused
 
 from privregret.adversarial import (
-    EXP3,
     FTPL,
-    BatchedPrivate,
-    EXP4Local,
-    LocallyPrivate,
     SparseSwitch,
 )
 from privregret.bandits import (
@@ -24,7 +20,6 @@ from privregret.bandits import (
     BanditAlgorithm,
     HybridUCB,
     hybrid_ucb,
-    lazy_ucb,
 )
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import noise
@@ -74,13 +69,6 @@ def test_functions_of_losses_that_are_no_sums_cost_the_ledger_everything(learner
     assert math.isinf(ledger.costs(traced(learner, rounds=12)).max())
 
 
-def test_the_actions_of_a_traced_run_are_those_of_play():
-    table = np.random.default_rng(0).integers(2, size=(25, 2)).astype(float)
-    private = AnytimeLazyUCB(1.0), HybridUCB(8.0), FTNL(1.0), FTNL(1.0, "gumbel")
-    for algorithm in (*private, BatchedPrivate(EXP3(1.0, 0.1), 0.5), UCB1()):
-        assert list(ledger.traced(algorithm, table, 5).actions) == algorithm.play(table, 5).tolist()
-
-
 @pytest.mark.parametrize("tree", hybrid_ucb.TREES)
 def test_ledger_of_hybrid_is_the_described_one(tree):
     """Each reward costs at most what its description says; the dearest one just that."""
@@ -104,31 +92,6 @@ def test_noisy_maxima_cost_twice_the_range(kind, preset):
         assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
 
 
-def test_local_exp4_with_an_expert_for_each_arm_is_local_exp3():
-    losses = np.random.default_rng(1).random((30, 2))
-    one = EXP4Local(0.5, 0.8, 0.1).play(losses, np.eye(2), 3)
-    assert one.tolist() == LocallyPrivate(EXP3(0.8, 0.1), 0.5).play(losses, 3).tolist()
-
-
-FAULTS = {  # what the ledger must find at least, over epsilon
-    "epsilon dropped": 2.0,
-    "an array released twice": 2.0,
-    "a forgotten tree level": math.inf,
-    "a reused epoch": 2.0,
-}
-
-
-@pytest.mark.parametrize(("fault", "factor"), FAULTS.items())
-def test_the_ledger_notices(fault, factor):
-    faulty = privacy_audit.FAULTS[fault]
-    keep = "outcomes" if issubclass(faulty, FTNL) else "numbers"
-    sound = faulty.__base__(0.5)
-    before = lazy_ucb.laplace, noise.laplace, hybrid_ucb.laplace
-    assert ledger.costs(traced(sound), keep).max() == pytest.approx(sound.privacy.proved, rel=1e-6)
-    assert ledger.costs(traced(faulty(0.5)), keep).max() >= factor * 0.5 * (1 - 1e-6)
-    assert (lazy_ucb.laplace, noise.laplace, hybrid_ucb.laplace) == before  # all is as it was
-
-
 def test_shared_noise_is_noticed_in_dp_se():
     table = np.tile([0.6, 0.4], (716, 1))
     for kind, cost in ((DPSE, 0.5), (privacy_audit.FAULTS["noise shared by arms"], math.inf)):
@@ -137,19 +100,9 @@ def test_shared_noise_is_noticed_in_dp_se():
 
 
 def test_children_instead_of_a_root():
-    """The other reading of the tree: what it costs, and its own law."""
+    """The other reading of the tree costs epsilon once."""
     algorithm = privacy_audit.HybridChildren(0.5)
     assert ledger.costs(traced(algorithm)).max() == pytest.approx(0.5)
-    means = []
-    for kind in (privacy_audit.HybridChildren, HybridUCB):
-        arms, own = kind.steps.memory(2)
-        rng, settings = np.random.default_rng(0), kind(0.5).settings(None, 2)
-        for t in (1, 2, 3):  # the third pull fills a tree of two leaves
-            leaf = arms[0]["nodes"][1]
-            kind.steps.observe(arms, own[0], settings, t, 0, 1.0, rng)
-        means.append(arms[0]["mean"])
-    assert leaf and means[0] - means[1] == pytest.approx(leaf / 3)
-    assert arms[0]["nodes"][0] == 0
 
 
 def test_batched_exp4_is_private_with_the_largest_delta_of_its_proof():
@@ -193,7 +146,6 @@ class OwnLearner:
 
 WAYS = {
     "noise.laplace": lambda self, total, rng: total + noise.laplace(2.0, rng),
-    "rng.laplace": lambda self, total, rng: total + rng.laplace(0, 2.0),
     "around the sum": lambda self, total, rng: rng.laplace(total, scale=2.0),
     "an array": lambda self, total, rng: total + rng.laplace(scale=2.0, size=3)[1],
     "other random numbers, too": lambda self, total, rng: (
@@ -203,12 +155,10 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "memory", [lambda self, arms: [0.0] * arms, lambda self, arms: np.zeros(arms, object)]
-)
-def test_the_ledger_of_plain_python(way, memory, monkeypatch):
+def test_the_ledger_of_plain_python(way, monkeypatch):
     monkeypatch.setattr(Own, "release", WAYS[way])
-    monkeypatch.setattr(Own, "memory", memory)
+    if way == "an array":
+        monkeypatch.setattr(Own, "memory", lambda self, arms: np.zeros(arms, object))
     run = traced(Own(), rounds=8)
     table = np.random.default_rng(0).integers(2, size=(8, 2))
     assert list(run.actions) == Own().play(table, 0).tolist()
@@ -230,10 +180,8 @@ def test_what_the_ledger_cannot_follow_is_said_in_a_line(monkeypatch):
     refused(lambda: traced(Own()), "noise.laplace", "rng.laplace", "Own", "rng.standard_normal")
     monkeypatch.setattr(Own, "memory", lambda self, arms: np.zeros(arms))
     refused(lambda: traced(Own()), "Own", "object")
-
-
-def test_what_is_kept_is_one_of_two():
     refused(lambda: ledger.costs(None, "number"), "keep", "'numbers'", "'outcomes'", "'number'")
+    refused(lambda: ledger.traced(UCB1(), [[0, 1], [2, 0]], 0), "table", "2.0")
 
 
 # the search for an event
@@ -245,18 +193,17 @@ def test_a_searched_bound_is_sure_and_tight():
     tables, epsilon = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])], 2.0
     truth = -math.log(math.exp(-epsilon) * (2 + epsilon) / 2)
     play = AnytimeLazyUCB(epsilon).play
-    found = [audit.searched_loss(play, tables, n, 0).value for n in (400, 4000, 40_000)]
-    assert all(a < b for a, b in pairwise(found)) and truth - 0.15 < found[-1] < truth
+    few, many = (audit.searched_loss(play, tables, n, 0).value for n in (400, 4000))
+    assert few < many and truth - 0.5 < many < truth
     late = [np.zeros((3, 2)), np.array([[0.0, 0], [0, 0], [1, 1]])]
-    assert audit.searched_loss(play, late, 4000, 0).value == 0
+    assert audit.searched_loss(play, late, 1000, 0).value == 0
 
 
 def test_the_search_takes_neighbours_only():
     table, two = np.zeros((5, 2)), np.outer((0, 1, 1, 0, 0), (1, 1))
-    wrong = {"0": (table, table), "2": (table, two), "5": (table, np.ones((5, 2)))}
-    wrong |= {"(5, 3)": (table, np.zeros((5, 3))), "(6, 2)": (table, np.zeros((6, 2)))}
-    for shown, tables in wrong.items():
-        call = lambda tables=tables: audit.searched_loss(UCB1().play, tables, 10, 0)  # noqa: E731
+    wrong = {"0": table, "2": two, "(5, 3)": np.zeros((5, 3)), "(6, 2)": np.zeros((6, 2))}
+    for shown, other in wrong.items():
+        call = partial(audit.searched_loss, UCB1().play, (table, other), 10, 0)
         refused(call, "tables", shown)
 
 
@@ -321,18 +268,11 @@ def test_the_documented_search_finds_half_of_the_noise(monkeypatch, capsys):
     assert "costs at most 1.0" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("failure", value) for value in (20, math.nan, -1, 0, 1, "0.1")),
-        *(("runs", value) for value in (0, 1, -5, 2.5, math.nan)),
-        *(("seed", value) for value in (-1, 0.5)),
-    ],
-)
-def test_arguments_of_audits(name, value):
+def test_arguments_of_audits():
     tables = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])]
-    given = {"runs": 10, "seed": 0, name: value}
-    refused(lambda: audit.searched_loss(UCB1().play, tables, **given), name)
+    for failure in (20, math.nan, -1, 0, 1, "0.1"):
+        refused(partial(audit.searched_loss, UCB1().play, tables, 10, 0, failure), "failure")
+    refused(partial(audit.searched_loss, UCB1().play, tables, 1, 0), "runs")
 
 
 def test_comparisons_of_rewards_are_counted():
@@ -351,7 +291,3 @@ def test_more_entries_than_corners_are_added_up():
     table = np.random.default_rng(0).integers(2, size=(14, 12)).astype(float)
     run = ledger.traced(FTNL(0.5), table, 0)
     assert ledger.costs(run, "outcomes", [1]).max() >= 0.5 * (1 - 1e-9)
-
-
-def test_tables_have_entries_between_0_and_1():
-    refused(lambda: ledger.traced(UCB1(), [[0, 1], [2, 0]], 0), "table", "2.0")

@@ -141,14 +141,9 @@ def test_equal_draws_do_not_show_their_error(value):
 
 LAWS = {  # a law, and its mean
     "normal": (lambda rng, size: rng.normal(size=size), 0.0),
-    "uniform": (lambda rng, size: rng.random(size), 0.5),
     "exponential": (lambda rng, size: rng.exponential(size=size), 1.0),
-    "chi-square": (lambda rng, size: rng.chisquare(1, size), 1.0),
-    "lognormal, s = 1": (lambda rng, size: rng.lognormal(0, 1, size), math.exp(0.5)),
     "lognormal, s = 2": (lambda rng, size: rng.lognormal(0, 2, size), math.exp(2)),
     "Pareto 1.5": (lambda rng, size: rng.pareto(1.5, size), 2.0),
-    "Pareto 2.5": (lambda rng, size: rng.pareto(2.5, size), 1 / 1.5),
-    "0/1, p = .1": (lambda rng, size: rng.binomial(1, 0.1, size), 0.1),
     "0/1, p = .01": (lambda rng, size: rng.binomial(1, 0.01, size), 0.01),
     "rare jumps": (lambda rng, size: 100 + 9900 * rng.binomial(1, 0.02, size), 298.0),
     "counts": (lambda rng, size: rng.poisson(0.3, size), 0.3),
@@ -165,7 +160,7 @@ def test_an_error_covers_the_mean_of_many_laws_or_is_not_known(n):
         found = estimates.means(frame, "g")
         missed = (abs(found["mean"] - truth) > 3 * found.se).sum()
         assert seldom(missed, 0.01, groups), (name, missed)
-        if n >= 200 and name in ("normal", "uniform", "exponential", "counts"):
+        if n >= 200 and name in ("normal", "exponential", "counts"):
             assert np.isfinite(found.se).mean() > 0.95
             assert np.median(found.se / (found.sd / np.sqrt(n))) < (1.7 if n == 200 else 1.2)
 
@@ -322,18 +317,14 @@ def test_largest_of_exact_numbers_is_exact():
     assert e.low <= 1.1 and e.high >= 1.5
 
 
-def test_asymmetric_traps():
-    """A low number of which hardly anything is known may be the largest; a high one that is known
-    stays high."""
+def test_a_number_of_which_hardly_anything_is_known_may_be_the_largest():
+    """And a high one that is known stays high."""
     loose = estimates.largest([Estimate(1.0, 0.001), Estimate(0.5, 1.0)])
     assert loose.value == 1.0 and loose.high > 3 and loose.low <= 1.0
-    single = estimates.largest([Estimate(1.0, 0.001), Estimate(0.5, math.inf)])
-    assert single.high == math.inf
+    assert estimates.largest([Estimate(1.0, 0.001), Estimate(0.5, math.inf)]).high == math.inf
     low = estimates.smallest([Estimate(1.0, 0.001), Estimate(1.5, 1.0)])
     assert low.value == 1.0 and low.low < -1
-    ratio = estimates.spread([Estimate(1.0, 0.1), Estimate(2.0, 0.1)])
-    assert ratio.low <= 1.9 / 1.1 and ratio.high >= 2.1 / 0.9
-    exact = estimates.largest([Estimate(1.0, 0, 0.0), Estimate(0.9, 0, 0.3)])
+    exact = estimates.largest([Estimate(1.0), Estimate(0.9, 0, 0.3)])
     assert exact.high >= 1.2 and exact.value == 1.0
 
 
@@ -391,20 +382,16 @@ def test_slope_of_estimates_uses_their_errors():
 # printing
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "printed"),
-    [
+def test_rounded():
+    for value, error, printed in (
         (123.456, 1.23, "123.5"),
-        (123.456, 0.0, "123.5"),
         (0.0012345, 0.0, "0.001234"),
         (0.012345, 0.00056, "0.01235"),
         (5.0, math.inf, "5"),
         (98765.4, 321.0, "98765"),
         (1.0, 0.2, "1.00"),
-    ],
-)
-def test_rounded(value, error, printed):
-    assert estimates.rounded(value, error) == printed
+    ):
+        assert estimates.rounded(value, error) == printed
 
 
 def test_unusual_samples():

@@ -111,9 +111,8 @@ def test_weighted_quantiles_hold_that_part_of_the_weight(frame):
         for level, value in ((0.1, row.low), (0.5, row.half)):
             total = part.weight.sum()
             assert part.weight[part.regret <= value].sum() >= level * total * (1 - 1e-12)
-            assert part.weight[part.regret < value].sum() < level * total and value in set(
-                part.regret
-            )
+            assert part.weight[part.regret < value].sum() < level * total
+            assert value in set(part.regret)
         assert row.all == part.regret.max()
 
 
@@ -133,10 +132,7 @@ def test_limits_are_order_statistics_by_bonferroni(frame, level, confidence):
         low, high = (int(stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
         assert row.lower_limit == (x[low - 1] if low else -math.inf)
         assert row.upper_limit == (x[high] if high < n else math.inf)
-        assert (
-            row.quantile == x[min(int(n * level), n - 1)] == estimates.quantile(x, level).value
-            and row.runs == n
-        )
+        assert row.quantile == estimates.quantile(x, level).value and row.runs == n
 
 
 @plain
@@ -338,29 +334,22 @@ def test_ratios_to_the_row_of_a_group():
 
 
 def test_slopes_are_exponents_with_the_errors_of_the_points():
-    frame = pd.concat(
-        pd.DataFrame(
-            {"law": a, "T": [10, 100, 1000], "mean": 3 * 10.0 ** (a * np.arange(3)), "se": 0.1}
-        )
-        for a in (0.5, 2)
-    )
+    frame = pd.DataFrame({"law": [0.5] * 3 + [2.0] * 3, "T": [10, 100, 1000] * 2, "se": 0.1})
+    frame["mean"] = 3 * (frame["T"] / 10) ** frame.law
     found = estimates.slopes(frame, "law", "T")
     assert found.slope.tolist() == pytest.approx([0.5, 2.0])
     for row, (_, part) in zip(found.itertuples(), frame.groupby("law"), strict=True):
         expected = estimates.slope(np.log(part["T"]), estimates.logs(part))
         assert (row.slope, row.slope_se) == (expected.value, expected.se) and row.slope_se > 0
-    line = estimates.slopes(
-        pd.DataFrame({"x": [1.0, 2.0, 3.0], "regret": [1.0, 3.0, 5.0]}), [], "x", log=False
-    )
+    points = pd.DataFrame({"x": [1.0, 2.0, 3.0], "regret": [1.0, 3.0, 5.0]})
+    line = estimates.slopes(points, [], "x", log=False)
     assert line.slope.tolist() == [2.0] and line.slope_se.tolist() == [0.0]
 
 
 def test_columns_are_what_rows_read():
     numbers = [Estimate(1.0, 0.5, 0.25), Estimate(2.0, math.inf)]
-    assert estimates.rows(pd.DataFrame(estimates.columns([*numbers, 3.0], "x")), "x") == [
-        *numbers,
-        Estimate(3.0),
-    ]
+    frame = pd.DataFrame(estimates.columns([*numbers, 3.0], "x"))
+    assert estimates.rows(frame, "x") == [*numbers, Estimate(3.0)]
 
 
 FRAME = runs_of("heavy tail")
@@ -382,17 +371,13 @@ def weighing(*weights):
         (lambda: estimates.means(PLAIN, BY, weights="weight"), ("weights", "'weight'", "regret")),
         (weighing(1.0, -0.5), ("weights", "'w'", -0.5)),
         (weighing(1.0, 0.0), ("weights", "'w'", 0)),
-        (weighing(math.inf, math.inf), ("weights", "'w'")),
         (weighing(1e308, 1e308), ("weights", "'w'")),
         (lambda: estimates.means(PLAIN, ["K"]), ("by", "'K'", "instance")),
-        (lambda: estimates.means(PLAIN, ["epsilon", "epsilon"]), ("by", "epsilon")),
-        (lambda: estimates.quantiles(PAIR, "g", {"g": 0.5}), ("by", "g")),
         (lambda: estimates.means(PLAIN, BY, "loss"), ("value", "'loss'", "regret")),
         (lambda: estimates.means(PLAIN, BY, "instance"), ("value", "'instance'")),
         (lambda: estimates.means(PAIR.astype(object), "g"), ("value", "'regret'")),
         (lambda: estimates.means(pd.concat([PAIR, PAIR.regret], axis=1), "g"), ("'regret'",)),
         (lambda: estimates.means(PLAIN[:0], BY), ("frame", "row")),
-        (lambda: estimates.means(PAIR.regret, []), ("frame",)),
         (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), ("levels", "'q'", "1.5")),
         (lambda: estimates.quantiles(PLAIN, BY, [0.5]), ("levels", "0.5")),
         (lambda: estimates.quantile_limits(PLAIN, BY, 1.0), ("level", "1")),
@@ -474,20 +459,10 @@ def test_a_group_has_no_name_of_a_result_and_each_run_once(call):
 
 
 def test_single_runs_are_no_estimates():
-    for call in (
-        estimates.rows,
-        estimates.row,
-        estimates.largest,
-        estimates.smallest,
-        estimates.spread,
-        estimates.largest_step,
-        estimates.logs,
-        lambda f: estimates.rows(f, "loss"),
-        lambda f: estimates.ratios(f, "epsilon"),
-        lambda f: estimates.ratios(f, {"algorithm": "x"}, ["epsilon", "instance", "t"]),
-        lambda f: estimates.slopes(f, ["algorithm", "epsilon", "instance"], "t"),
-    ):
-        refused(lambda c=call: c(CURVES), "'run'", "means")
+    for name in ("rows", "row", "largest", "smallest", "spread", "largest_step", "logs"):
+        refused(lambda n=name: getattr(estimates, n)(CURVES), "'run'", "means")
+    refused(lambda: estimates.ratios(CURVES, "epsilon"), "'run'", "means")
+    refused(lambda: estimates.slopes(CURVES, ["algorithm", "instance"], "t"), "'run'", "means")
 
 
 @pytest.mark.parametrize("value", ["median", "sd", "quantile", "p50", "q90"])

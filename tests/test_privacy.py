@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product
 
-import cases
 import faults
 import lectures
 import numpy as np
@@ -15,16 +14,14 @@ import pytest
 from conftest import refused
 from laws import FALSE_ALARM
 from naive import bandits as naive
-from naive import laplace as laplace_draw
 from scipy.integrate import quad
 from scipy.stats import chisquare, laplace, norm
 
 from privregret import exact, instances
-from privregret.adversarial import EXP3, HTINF, BatchedPrivate, LocallyPrivate
+from privregret.adversarial import EXP3, HTINF, LocallyPrivate
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB, hybrid_ucb
 from privregret.full_information import FTNL
 from privregret.privacy import noisy_maxima
-from privregret.privacy.adversarial import composed_delta
 from privregret.privacy.audit import searched_loss
 from privregret.studies import asi2025_privacy as adversarial
 from privregret.studies import azize2025_privacy as enumeration
@@ -40,7 +37,7 @@ def looks(releases, pulls):
     return cost([replace(release, scale=1) for release in releases], pulls)
 
 
-@pytest.mark.parametrize("r", range(1, 11))
+@pytest.mark.parametrize("r", [1, 2, 5, 10])
 def test_hybrid_costs_what_its_trees_say(r):
     """Tree of depth r: its first leaf is in r + 1 nodes and costs 1 + 1 / (2 r): 1.5, 1.25, ...
     The repairs cost 1, in every tree: nothing is given away."""
@@ -100,21 +97,6 @@ def test_dp_se_keeps_to_the_ledger(epsilon, horizon):
     assert expected >= 3 and eliminated if horizon == 9000 else expected == 0
 
 
-@pytest.mark.parametrize("tree", hybrid_ucb.TREES)
-def test_the_ledger_finds_faults_in_hybrid(tree):
-    """Noise of another tree, of half the scale, or none of one scale."""
-    releases = partial(hybrid_releases, tree=tree)
-    for other in hybrid_ucb.TREES:
-        play = cases.hybrid_ucb(1.0, other, laplace=laplace_draw)
-        assert keeps_to_ledger(play, releases, 1.0) == (other == tree)
-    halved = cases.hybrid_ucb(1.0, tree, laplace=lambda scale, rng: rng.laplace(0.0, scale / 2))
-    assert not keeps_to_ledger(halved, releases, 1.0)
-    some = cases.hybrid_ucb(
-        1.0, tree, laplace=lambda scale, rng: rng.laplace(0.0, scale) if scale != 4 else 0.0
-    )
-    assert not keeps_to_ledger(some, releases, 1.0)
-
-
 # the audit by plays
 
 
@@ -130,15 +112,15 @@ def by_event(algorithm, table, other, event, runs, seed, *failure):
     return searched_loss(algorithm.play, (table, other), runs, seed, *failure, event=event).value
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize(("algorithm", "scale"), [(AnytimeLazyUCB, 1), (HybridUCB, 2)])
-def test_the_audit_finds_the_true_loss(algorithm, scale, epsilon):
+def test_the_audit_finds_the_true_loss(algorithm, scale):
     """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to
     1 / 2."""
+    epsilon = 2.0
     e = epsilon / scale
     truth = -math.log(math.exp(-e) * (2 + e) / 2)
-    found = by_event(algorithm(epsilon), LOW, HIGH, arm_0_is_first, 20_000, 0)
-    assert max(0, truth - 0.25) <= found <= truth <= epsilon
+    found = by_event(algorithm(epsilon), LOW, HIGH, arm_0_is_first, 4000, 0)
+    assert max(0, truth - 0.35) <= found <= truth <= epsilon
 
 
 class Tell:
@@ -160,77 +142,20 @@ def test_the_audit_is_as_sure_as_it_says(runs, failure):
     assert by_event(*given, lambda actions: actions[1] == 1, runs, 0, failure) == 0
 
 
-def elimination_tables(epsilon):
-    """Neighbouring tables of two arms between which arm 1 is dropped, or would be without noise.
-
-    In the first epoch, arm 0 leads by the threshold less 1/2; in the neighbour, plus 1/2.
-    """
-    plain = lectures.namespace("hu2021/6-experiments")
-    length = math.ceil(plain["epoch_length"](1, 2, epsilon, 1.0))
-    rewards = np.full((2 * length + 4, 2), 0.3)
-    rewards[:, 0] += (plain["too_far"](1, 2, epsilon, 1.0) * length - 0.2) / (length - 1)
-    rewards[0, 0] = 0  # its first reward: 0.3 less than arm 1's, or 0.7 more
-    neighbour = rewards.copy()
-    neighbour[0, 0] = 1
-    return rewards, neighbour
-
-
-class BatchesOfTwentyLosses(BatchedPrivate):
-    """Planted fault: noise for a batch that is larger than the one played."""
-
-    scale = property(lambda self: 1 / (20 * self.tau * self.epsilon))
-
-
-BATCHED = EXP3(4.0, 0.01), 0.5, 2
-PLANTED = [  # honest, faulty, tables, event, plays
-    (AnytimeLazyUCB(0.3), faults.lazy_without_epsilon(0.3), (LOW, HIGH), arm_0_is_first, 4000),
-    *(
-        (HybridUCB(e), faults.hybrid_without_noise(e), (LOW, HIGH), arm_0_is_first, 1000)
-        for e in (0.1, 1.0)
-    ),
-    *(
-        (
-            DPSE(e, 1.0),
-            faults.elimination_without_noise(e, 1.0),
-            elimination_tables(e),
-            lambda actions: not any(actions[-4:]),
-            250,
-        )
-        for e in (0.1, 0.5)
-    ),
-    (
-        DPIMED(1.0),
-        faults.batched_tenth(DPIMED, 1.0),
-        (np.outer((0, 1, 0, 0, 0), (1, 1)), np.outer((1, 1, 0, 0, 0), (1, 1))),
-        arm_0_is_first,
-        3000,
-    ),
-    (
-        BatchedPrivate(*BATCHED),
-        BatchesOfTwentyLosses(*BATCHED),
-        (np.zeros((4, 2)), np.outer((1, 0, 0, 0), (1, 1))),
-        lambda actions: actions[2] == actions[0],
-        5000,
-    ),
-]
-
-
-@pytest.mark.parametrize(("honest", "faulty", "tables", "event", "plays"), PLANTED)
-def test_planted_faults_are_caught(honest, faulty, tables, event, plays):
-    assert by_event(faulty, *tables, event, plays, seed=0) > honest.epsilon
-    assert by_event(honest, *tables, event, max(plays, 4000), seed=0) <= honest.epsilon
+@pytest.mark.parametrize(
+    ("honest", "faulty", "plays"),
+    [
+        (AnytimeLazyUCB(0.3), faults.lazy_without_epsilon(0.3), 4000),
+        (HybridUCB(1.0), faults.hybrid_without_noise(1.0), 1000),
+    ],
+)
+def test_planted_faults_are_caught(honest, faulty, plays):
+    given = LOW, HIGH, arm_0_is_first
+    assert by_event(faulty, *given, plays, seed=0) > honest.epsilon
+    assert by_event(honest, *given, plays, seed=0) <= honest.epsilon
 
 
 # azize2025: policies and batches by enumeration
-
-
-def test_view_law_is_the_product_of_the_policy():
-    policy = enumeration.random_policy(2, 3, np.random.default_rng(0))
-    law = enumeration.view_law(policy)
-    assert law.shape == (2,) * 6 and law.sum(axis=(3, 4, 5)) == pytest.approx(np.ones((2, 2, 2)))
-    for r1, r2, a1, a2, a3 in np.ndindex(2, 2, 2, 2, 2):
-        expected = policy[0][a1] * policy[1][a1, r1, a2] * policy[2][a1, a2, r1, r2, a3]
-        assert law[r1, r2, :, a1, a2, a3] == pytest.approx([expected] * 2, rel=1e-14)
 
 
 def test_list_table_and_tree_privacy_agree():
@@ -246,10 +171,9 @@ def test_list_table_and_tree_privacy_agree():
         assert enumeration.delta(policy, "tree", losses[0]) <= 1e-12
 
 
-@pytest.mark.parametrize("model", enumeration.MODELS)
-def test_enumeration_catches_policies_that_are_not_private(model):
+def test_enumeration_catches_policies_that_are_not_private():
     policies = [enumeration.stay_or_switch(3, e) for e in (1, 4, math.inf)]
-    losses = [enumeration.policy_loss(policy, model) for policy in policies]
+    losses = [enumeration.policy_loss(policy, "table") for policy in policies]
     # noise for 4 passed off as for 2, and none
     assert losses[0] <= 1 and losses[1] > 2 and losses[2] == math.inf
 
@@ -301,7 +225,7 @@ def test_the_law_is_that_of_play():
     low, high = laws.sum(axis=(5, 6))
     assert (low <= 1).all() and (high >= 1).all() and (high - low < 0.2).all()
     law = laws[:, 1, 0, 1, 0].mean(axis=0)
-    plays = np.array([algorithm.play(rewards, rng)[[2, 4]] for _ in range(20_000)])
+    plays = np.array([algorithm.play(rewards, rng)[[2, 4]] for _ in range(4000)])
     for d in np.ndindex(2, 2):
         off = norm.isf(FALSE_ALARM / 8) * math.sqrt(law[d] * (1 - law[d]) / len(plays))
         assert abs((plays == d).all(axis=1).mean() - law[d]) <= off + 0.01
@@ -311,15 +235,14 @@ def test_the_law_is_that_of_play():
 
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
-@pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
-@pytest.mark.parametrize(("actions", "rounds"), [(2, 1), (2, 13), (3, 4)])
+@pytest.mark.parametrize("scale", [0.5, 4.0])
+@pytest.mark.parametrize(("actions", "rounds"), [(2, 13), (3, 4)])
 def test_privacy_of_the_selection_is_that_of_all_pairs(actions, rounds, noise, scale):
     """Against every pair of neighbouring sums of 0/1 losses."""
     even = np.zeros(actions)
     every = list(np.ndindex((rounds + 1,) * actions))
-    logs = dict(
-        zip(every, np.log(exact.selection_from_sums(every, even, noise, scale)), strict=True)
-    )
+    chances = exact.selection_from_sums(every, even, noise, scale)
+    logs = dict(zip(every, np.log(chances), strict=True))
     worst = 0.0
     for sums, move in product(logs, product((-1, 0, 1), repeat=actions)):
         other = tuple(s + m for s, m in zip(sums, move, strict=True))
@@ -346,9 +269,9 @@ def test_what_the_presets_of_ftnl_deliver():
 
 
 def changes(law, rounds, groups):
-    """Largest change of `law(table)` per round, over all pairs of tables that differ in it."""
+    """Largest change of ln law(table) per round, over pairs of tables that differ in it."""
     rows, worst = list(product((0, 1), repeat=groups)), np.zeros(rounds)
-    laws = {table: law(table) for table in product(rows, repeat=rounds)}
+    laws = {table: np.log(law(table)) for table in product(rows, repeat=rounds)}
     for table, s, row in product(laws, range(rounds), rows):
         other = laws[(*table[:s], row, *table[s + 1 :])]
         worst[s] = max(worst[s], np.abs(laws[table] - other).max())
@@ -367,7 +290,7 @@ def softmax_of_prefixes(table, start, n, eta, counts):
 
 def test_privacy_by_position():
     for n, eta in ((2, 0.05), (4, 0.125), (4, 0.5)):
-        law = lambda table, n=n, eta=eta: np.log(softmax_of_prefixes(table, 0, n, eta, (1, 1)))  # noqa: E731
+        law = partial(softmax_of_prefixes, start=0, n=n, eta=eta, counts=(1, 1))
         found = noisy_maxima.loss_by_position(n, eta)
         np.testing.assert_allclose(found, changes(law, n, 2), rtol=1e-9)
     refused(lambda: noisy_maxima.loss_by_position(16, 0.1), "16")
@@ -385,7 +308,7 @@ def test_privacy_of_the_sequence(blocks, eta, counts, forget):
             seen = table[: 2 * n - 1]
             p = softmax_of_prefixes(seen, n - 1 if forget else 0, n, eta, counts)
             result = np.outer(result, p).ravel()
-        return np.log(result)
+        return result
 
     loss = noisy_maxima.sequence_loss(blocks, eta, counts, forget)
     assert loss == pytest.approx(changes(law, 2**blocks - 1, len(counts)).max(), rel=1e-9)
@@ -400,12 +323,15 @@ def test_privacy_of_the_sequence(blocks, eta, counts, forget):
 def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
     """The sums at which arm 1's index meets arm 0's, by the notebook's index; the noise of the
     first full array is integrated out by scipy, panel by panel between the integrand's kinks."""
-    index, s = lectures.namespace("hu2021/4-bandit-setting")["hybrid_index"], []
-    for k, t in enumerate(attack.LATE.round().astype(int).tolist(), start=1):
-        s.append(k * (index(0.0, t - 1 - k, t, epsilon) - index(0.0, k, t, epsilon)))
+    index = lectures.namespace("hu2021/4-bandit-setting")["hybrid_index"]
     array, shallow, deep = 2 / epsilon, 2 * (1 + more) / epsilon, 2 * (2 + more) / epsilon
 
-    def log_density(reward):
+    def sums(shifts):
+        for k, t in enumerate(attack.LATE.round().astype(int).tolist(), start=1):
+            leader = index(shifts[k - 1], t - 1 - k, t, epsilon)
+            yield k * (leader - index(0.0, k, t, epsilon))
+
+    def log_density(reward, s):
         base = s[0] + reward
         fixed = laplace.logpdf(s[0], scale=array)  # Z_0
         fixed += laplace.logpdf([s[1] - base, s[2] - base], scale=shallow).sum()  # leaf, root
@@ -421,11 +347,10 @@ def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
         parts = [quad(inside, a, b, (top,))[0] for a, b in pairwise(edges)]
         return fixed + top + math.log(sum(parts))
 
-    expected = log_density(0) - log_density(1)
-    zero, one = (attack.log_density(reward, epsilon, 0.0, more) for reward in (0, 1))
-    assert zero - one == pytest.approx(expected, abs=1e-3 * epsilon)
+    corners = [list(sums(shifts)) for shifts in list(product((-0.1, 0.1), repeat=7))[::9]]
     worst = attack.hybrid_loss(epsilon, more)
-    assert 0.9 * (zero - one) < worst <= zero - one
+    expected = min(log_density(0, s) - log_density(1, s) for s in corners)
+    assert worst == pytest.approx(expected, abs=1e-3 * epsilon)
     # as printed it is no epsilon; with noise for r + 1 nodes this attack fails
     assert (worst > epsilon) == (more == 0)
 
@@ -433,14 +358,7 @@ def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
 # asi2025
 
 
-def test_too_little_noise_is_seen():
-    base = EXP3(8.0, 0.01)
-    assert adversarial.worst_batched_loss(base, 0.5, nodes=400) > 1.2
-    for other in (base, HTINF(math.sqrt(6))):
-        assert adversarial.worst_batched_loss(other, 1.0, nodes=400) <= 1.0
-
-
-@pytest.mark.parametrize("base", [HTINF(1.18), HTINF(6.0), HTINF(0.5), EXP3(8.0, 0.01)], ids=repr)
+@pytest.mark.parametrize("base", [HTINF(1.18), HTINF(6.0), EXP3(8.0, 0.01)], ids=repr)
 @pytest.mark.parametrize(("scale", "later"), [(0.5, ()), (2.0, ()), (1.0, (0.0, 1.0))])
 def test_few_nodes_are_near_many(base, scale, later):
     """Averages that HTINF skips make a jump, which nodes must not straddle."""
@@ -449,8 +367,8 @@ def test_few_nodes_are_near_many(base, scale, later):
 
 
 def test_quadrature_agrees_with_play():
-    """Frequencies of the 8 paths of three batches over 10 000 plays, chi-squared at level 1e-4."""
-    runs, base, rng = 10_000, EXP3(1.5, 0.1), np.random.default_rng(6)
+    """Frequencies of the 8 paths of three batches over 4000 plays, chi-squared at level 1e-4."""
+    runs, base, rng = 4000, EXP3(1.5, 0.1), np.random.default_rng(6)
     losses = np.array([[0.0, 1.0], [1.0, 0.3], [0.0, 0.0]])
     algorithm = LocallyPrivate(base, 0.7)
     paths = [int("".join(map(str, algorithm.play(losses, rng))), 2) for _ in range(runs)]
@@ -477,16 +395,3 @@ def test_exp3_path_against_raw_weights():
         found = adversarial.exp3_log_probabilities(adversary, 10, eta, eta)
         assert np.exp(found).sum() == pytest.approx(1)
         assert found[int("".join(map(str, few)), 2)] == pytest.approx(math.log(chance), rel=1e-9)
-
-
-def test_composition_of_laplace_releases():
-    """One number: P(loss > epsilon) in closed form; many: never above the advanced composition that
-    the paper uses."""
-    tail = quad(lambda x: 0.25 * math.exp(-(1 - x) / 2) * (1 - math.exp(0.3 - x)), 0.3, 1)[0]
-    delta = 0.5 * (1 - math.exp(0.3 - 1.0)) + tail
-    found = composed_delta(0.3, 1.0, 1)
-    assert delta <= found == pytest.approx(delta, rel=2e-3)
-    assert composed_delta(1.0, 0.2, 5) == 0.0
-    for experts in (16, 256):
-        shift = 1 / (3 * math.sqrt(experts * math.log(1e6)))
-        assert composed_delta(1.0, shift, experts) < 1e-6
