@@ -53,7 +53,7 @@ def table(rounds, arms, seed=1):
 @pytest.mark.parametrize("base", [base for base, _ in BASES[::4]], ids=repr)
 @pytest.mark.parametrize(
     "adversary",
-    [instances.gap_adversary(3, 0.5), instances.switching(3, 7, 500), instances.drifting(3, 500)],
+    [instances.gap_adversary(3, 0.5), instances.switching(3, 7, 500)],
 )
 def test_segments_are_the_table_in_short(base, adversary):
     algorithm = BatchedPrivate(base, 0.21)

@@ -123,6 +123,7 @@ def test_how_often_an_order_is_seen_has_the_error_of_the_smallest_baseline():
     experiments = pd.DataFrame({"instance": "one", "algorithm": "new", "mean": np.arange(100.0)})
     baselines = pd.DataFrame({"instance": "one", "mean": [80.5, 60.5, 10], "se": [1, 5, math.inf]})
     (seen,) = study.order_seen(experiments.assign(se=1.0), baselines, ["instance"]).itertuples()
-    alone = estimates.fractions(experiments, "algorithm", "mean < 60.5").fraction_se[0]
+    met = experiments.assign(met=experiments["mean"] < 60.5)
+    alone = estimates.fractions(met, "algorithm", "met").fraction_se[0]
     # 56 to 66 of the 100 are below the mean of the second baseline and its error
     assert seen.fraction == 0.61 and seen.fraction_se == pytest.approx(math.hypot(alone, 0.05))

@@ -52,6 +52,11 @@ def parts_of(frame, found):
         yield row, frame[(frame.instance == row.instance) & same]
 
 
+def fractions(frame, by, condition, weights=None):
+    """Of runs that meet a condition in words."""
+    return estimates.fractions(frame.assign(holds=frame.eval(condition)), by, "holds", weights)
+
+
 @plain
 def test_means_are_those_of_each_group(frame):
     found = estimates.means(frame, BY)
@@ -137,18 +142,16 @@ def test_limits_are_order_statistics_by_bonferroni(frame, level, confidence):
 
 @plain
 def test_fractions_are_exact_limits(frame):
-    found = estimates.fractions(frame, BY, "regret >= 1")
+    found = fractions(frame, BY, "regret >= 1")
     for row, part in parts_of(frame, found):
         expected = estimates.fraction(int((part.regret >= 1).sum()), len(part))
         assert (row.fraction, row.fraction_se, row.runs) == (expected.value, expected.se, len(part))
         assert row.fraction_se > 0
-    column = estimates.fractions(frame.assign(hit=frame.regret >= 1), BY, "hit")
-    pd.testing.assert_frame_equal(column, found)
 
 
 @weighted
 def test_weighted_fractions_are_parts_of_the_weight(frame):
-    found = estimates.fractions(frame, BY, "regret > 1", "weight")
+    found = fractions(frame, BY, "regret > 1", "weight")
     flags = frame.assign(met=frame.regret > 1)
     means = estimates.means(flags, BY, "met", "weight")
     for (row, part), se in zip(parts_of(flags, found), means.se, strict=True):
@@ -179,25 +182,6 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
     assert len(many) <= 100 and many.probability.iloc[0] == 1e-4
     last = pd.DataFrame({"regret": [1.0, 2.0, 3.0], "w": [1, 1, 0]})  # the largest has weight 0
     assert estimates.survival_curves(last, [], weights="w").probability.tolist() == [0.5, 1]
-
-
-def test_growth_is_per_unit_of_the_logarithm():
-    rng = np.random.default_rng(0)
-    index = pd.MultiIndex.from_product(
-        [("a", "b"), range(5), (10, 100, 1000)], names=["algorithm", "run", "t"]
-    )
-    more = {"regret": rng.random(30), "weight": 1.0, "heavy": True}
-    frame = pd.DataFrame(more, index).reset_index()
-    found = estimates.log_growths(frame.sample(frac=1, random_state=0), "algorithm")
-    assert list(found) == ["algorithm", "run", "growth", "weight", "heavy"] and len(found) == 10
-    for row in found.itertuples():
-        same = (frame.algorithm == row.algorithm) & (frame.run == row.run)
-        mine = frame[same].set_index("t").regret
-        assert row.heavy and row.growth == pytest.approx((mine[1000] - mine[10]) / math.log(100))
-    refused(lambda: estimates.log_growths(frame, []), "by", "run")
-    refused(lambda: estimates.log_growths(frame[frame.t == 10], "algorithm"), "frame", "10")
-    cut = frame.drop(frame[frame.t == 1000].index[0])
-    refused(lambda: estimates.log_growths(cut, "algorithm"), "run")
 
 
 # Rare runs, and what is missing
@@ -245,9 +229,7 @@ OF_ARRAYS = {  # function -> what it is called with, and the name of what is mis
 }
 OF_FRAMES = {  # function -> what it is called with, and the columns that it reads
     "bands": (lambda f: estimates.bands(f, "g"), ["regret"]),
-    "fractions": (lambda f: estimates.fractions(f, "g", "regret > 1", "w"), ["regret", "w"]),
-    "fractions of flags": (lambda f: estimates.fractions(f, "g", "flag"), ["flag"]),
-    "log_growths": (lambda f: estimates.log_growths(f, "g"), ["regret", "t"]),
+    "fractions": (lambda f: estimates.fractions(f, "g", "flag", "w"), ["flag", "w"]),
     "largest over": (lambda f: estimates.largest(f, over="w"), ["regret", "error", "w"]),
     "means": (lambda f: estimates.means(f, "g"), ["regret", "heavy"]),
     "weighted means": (lambda f: estimates.means(f, "g", weights="w"), ["regret", "w"]),
@@ -278,10 +260,9 @@ def test_a_missing_entry_of_a_frame_is_refused(name):
     """The row is named as the frame names it, and without the entry there is an answer."""
     call, columns = OF_FRAMES[name]
     frame = pd.DataFrame(
-        {"g": "a", "run": 0, "w": 1.0, "w_se": 0.1, "se": 0.1, "error": 0.0, "heavy": False},
+        {"g": "a", "w": 1.0, "w_se": 0.1, "se": 0.1, "error": 0.0, "heavy": False},
         index=[5, 6, 7, 8],
     ).assign(flag=[True, False] * 2, regret=LINE, t=[1, 2, 3, 4])
-    frame = frame if name == "log_growths" else frame.drop(columns="run")
     call(frame)
     for column in columns:
         for kind in ["nan", "None", "NA"] if name == "means" else ["nan"]:
@@ -297,7 +278,7 @@ def test_columns_of_other_kinds_are_read_as_floats(kind):
         lambda f: estimates.bands(f, "g"),
         lambda f: estimates.means(f, "g", weights="w"),
         lambda f: estimates.quantile_limits(f, "g"),
-        lambda f: estimates.fractions(f, "g", "regret >= 1", "w"),
+        lambda f: fractions(f, "g", "regret >= 1", "w"),
         lambda f: estimates.survival_curves(f, "g", weights="w"),
         lambda f: estimates.slopes(f.assign(regret=f.w), [], "w"),
     ):
@@ -367,7 +348,7 @@ def weighing(*weights):
     [
         # importance weights must not be left out
         (lambda: estimates.bands(FRAME, BY), ("weights", "'weight'")),
-        (lambda: estimates.fractions(FRAME, BY, "regret > 1"), ("weights", "'weight'")),
+        (lambda: fractions(FRAME, BY, "regret > 1"), ("weights", "'weight'")),
         (lambda: estimates.means(PLAIN, BY, weights="weight"), ("weights", "'weight'", "regret")),
         (weighing(1.0, -0.5), ("weights", "'w'", -0.5)),
         (weighing(1.0, 0.0), ("weights", "'w'", 0)),
@@ -381,9 +362,9 @@ def weighing(*weights):
         (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), ("levels", "'q'", "1.5")),
         (lambda: estimates.quantiles(PLAIN, BY, [0.5]), ("levels", "0.5")),
         (lambda: estimates.quantile_limits(PLAIN, BY, 1.0), ("level", "1")),
-        (lambda: estimates.fractions(PLAIN, BY, "regret + 1"), ("condition", "regret + 1")),
-        (lambda: estimates.fractions(PLAIN, BY, "loss > 1"), ("condition", "loss")),
-        (lambda: estimates.fractions(CURVE, [], "regret > 4"), ("by", "add t to")),
+        (lambda: estimates.fractions(PLAIN, BY, "regret"), ("condition", "'regret'")),
+        (lambda: estimates.fractions(PLAIN, BY, "loss"), ("condition", "'loss'")),
+        (lambda: fractions(CURVE, [], "regret > 4"), ("by", "add t to")),
         (lambda: estimates.slopes(TABLE, "arm", "T"), ("x", "'T'")),
         (lambda: estimates.rows(PLAIN, "mean"), ("value", "'mean'")),
         (lambda: estimates.largest(TABLE, over="limit"), ("over", "'limit'")),
@@ -437,7 +418,7 @@ GROUPED = {  # function -> names of its results
     estimates.bands: "mean sd se runs heavy q10 q90",
     estimates.quantiles: "q10 q90",
     estimates.quantile_limits: "quantile lower_limit upper_limit runs",
-    lambda f, by: estimates.fractions(f, by, "regret > 1"): "fraction fraction_se runs",
+    lambda f, by: fractions(f, by, "regret > 1"): "fraction fraction_se runs",
     estimates.survival_curves: "regret fraction",
     lambda f, by: estimates.slopes(f, by, "regret"): "slope slope_se slope_error",
     lambda f, by: estimates.ratios(f, {"w": 1.0}, by): "ratio ratio_se ratio_error",

@@ -11,7 +11,6 @@ tidy frame into a tidy frame with one row per group; `rows` and `row` read its r
 from privregret.estimates.groups import (
     bands,
     fractions,
-    log_growths,
     means,
     quantile_limits,
     quantiles,
@@ -40,15 +39,7 @@ from privregret.estimates.number import (
 )
 from privregret.estimates.sample import fraction, mean, mean_with_controls, median, quantile, slope
 
-__all__ = [
-    "LEVEL",
-    "ROUNDING",
-    "STANDARD_ERRORS",
-    "Estimate",
-    "bands",
-    "columns",
-    "mean_with_controls",
-]
-__all__ += ["exactly", "fraction", "fractions", "largest", "largest_step", "log_growths", "logs"]
-__all__ += ["mean", "means", "median", "quantile", "quantile_limits", "quantiles", "ratios", "real"]
+__all__ = ["LEVEL", "ROUNDING", "STANDARD_ERRORS", "Estimate", "bands", "columns", "exactly"]
+__all__ += ["fraction", "fractions", "largest", "largest_step", "logs", "mean", "means", "median"]
+__all__ += ["mean_with_controls", "quantile", "quantile_limits", "quantiles", "ratios", "real"]
 __all__ += ["rounded", "row", "rows", "slope", "slopes", "smallest", "spread", "survival_curves"]

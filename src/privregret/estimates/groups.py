@@ -1,6 +1,5 @@
 """Estimate per group of a tidy frame, as a tidy frame with one row per group."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import astuple
 
@@ -268,29 +267,22 @@ def fractions(
     """Return the fraction of runs that meet a condition, per group of `means`: columns `by`,
     fraction, fraction_se, runs.
 
-    The condition is a column of True and False, or an expression in the columns, such as
-    "regret >= 100". The error is that of `fraction`; with weights that of `means`, but at most what
-    reaches 0 and 1, and if all runs meet it or none does, that of `fraction` with as many draws as
-    the weights are worth: (sum w)^2 / sum w^2.
+    The condition is a column of True and False. The error is that of `fraction`; with weights that
+    of `means`, but at most what reaches 0 and 1, and if all runs meet it or none does, that of
+    `fraction` with as many draws as the weights are worth: (sum w)^2 / sum w^2.
     """
-    _free(by, "fraction", "fraction_se", "runs")
-    try:
-        met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
-    except Exception:  # pandas' parser raises errors of many types
-        wanted = "a column or an expression in the columns"
-        raise ValueError(f"condition must be {wanted}, got {condition!r}") from None
-    for column in {condition, *re.findall(r"\w+", condition)}.intersection(frame):
-        complete(f"condition {column!r}", frame[column])
-    if getattr(met, "dtype", np.dtype(float)).kind != "b":
+    _free(by, condition, "fraction", "fraction_se", "runs")
+    met = frame[named("condition", condition, frame)]
+    complete(f"condition {condition!r}", met)
+    if met.dtype.kind != "b":
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
-    flag = f"({condition})"  # a name that no other column has
-    groups = _groups(frame.assign(**{flag: met.astype(float)}), by, weights, condition=flag)
+    groups = _groups(frame.assign(**{condition: met.astype(float)}), by, weights, value=condition)
 
     def one(met, *weight):
         value, se = _weighted_fraction(met, *weight) if weight else astuple(fraction(met))[:2]
         return {"fraction": value, "fraction_se": se, "runs": len(met)}
 
-    return _each(groups, by, [flag, *([weights] if weights else [])], one)
+    return _each(groups, by, [condition, *([weights] if weights else [])], one)
 
 
 def _weighted_fraction(met, weight):
@@ -330,31 +322,6 @@ def survival_curves(
         curve = pd.DataFrame({"at_least": x[order][at], "probability": portion[at]})
         parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
     return pd.concat(parts, ignore_index=True)[[*by, "at_least", "probability"]]
-
-
-@checks.validate(**_RULES)
-def log_growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Return each run's growth per unit of ln t, over the checkpoints of a frame that
-    `simulate.regret_curves` or `rare.regrets` returns.
-
-    `by` are the columns that together with `run` identify a run, `value` is what grows. Columns
-    `by`, run, growth, and weight and heavy if the frame has them; pass to `means`.
-    """
-    _free(by, "run", "growth", "weight", "heavy")
-    for column in (*by, "run"):
-        named("by", column, frame)
-    _numbers("value", value, frame)
-    _numbers("frame", "t", frame)
-    rounds = frame.t.min(), frame.t.max()
-    if not 0 < rounds[0] < rounds[1]:
-        raise ValueError(f"frame must have two checkpoints t > 0, got {rounds[0]}, {rounds[1]}")
-    first, last = (frame[frame.t == t].set_index([*by, "run"]) for t in rounds)
-    if not (first.index.is_unique and first.index.sort_values().equals(last.index.sort_values())):
-        raise ValueError(f"by and 'run' must identify each run, at both checkpoints, got by={by}")
-    grown = last.assign(growth=(last[value] - first[value]) / np.log(last.t / first.t))
-    complete("growth", grown.growth)
-    kept = [column for column in ("weight", "heavy") if column in frame]
-    return grown.reset_index()[[*by, "run", "growth", *kept]]
 
 
 @checks.validate(**_RULES, over=_over)

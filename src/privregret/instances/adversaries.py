@@ -7,7 +7,7 @@ acts once per batch needs no step per round. A table has segments of one round.
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,13 +38,6 @@ def _starts(name, value):
         shown = checks.shown(value)
         raise ValueError(f"{name} must hold increasing whole numbers from 0, got {shown}")
     return starts.astype(np.int64)
-
-
-def _losses(name, value):
-    losses = checks.array_in(0, 1, shape=2)(name, value)
-    if losses.shape[1] < 2:
-        raise ValueError(f"{name} must have at least 2 arms, got shape {losses.shape}")
-    return losses
 
 
 def _distributions(name, value):
@@ -142,7 +135,8 @@ class Adversary(_Oblivious):
     starts: np.ndarray
     losses: np.ndarray
     bernoulli: bool = False
-    rules = {"name": checks.text, "losses": _losses, "starts": _starts, "bernoulli": checks.boolean}
+    rules = {"name": checks.text, "losses": partial(checks.table, short=True)}
+    rules |= {"starts": _starts, "bernoulli": checks.boolean}
 
     def __post_init__(self):
         super().__post_init__()
@@ -392,19 +386,6 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
     losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)
-
-
-@checks.validate(arms=SEVERAL, horizon=checks.positive_int)
-def drifting(arms: int, horizon: int) -> Adversary:
-    """Return slow waves out of phase, four periods in all, in at most 4096 steps.
-
-    The first arm is 0.05 better. Regret may be negative.
-    """
-    steps = min(4096, horizon)
-    starts = np.array([s * horizon // steps for s in range(steps)])
-    phase = 4.0 * starts[:, None] / horizon + np.arange(arms) / arms
-    losses = 0.5 + 0.4 * np.sin(2 * np.pi * phase) + 0.05 * (np.arange(arms) > 0)
-    return Adversary("drift", starts, losses.clip(0, 1))
 
 
 def exp3_leakage_pair() -> tuple[Adversary, Adversary]:

@@ -84,8 +84,8 @@ def order_seen(experiments: pd.DataFrame, baselines: pd.DataFrame, by: list[str]
     best = known.loc[known.groupby(by)["mean"].idxmin(), [*by, "mean", "se"]]
     both = experiments.merge(best, on=by, suffixes=("", "_best"))
     lower, seen, upper = (
-        estimates.fractions(both, [*by, "algorithm"], f"mean < mean_best + {shift} * se_best")
-        for shift in (-1, 0, 1)
+        estimates.fractions(both.assign(below=below), [*by, "algorithm"], "below")
+        for below in (both["mean"] < both.mean_best + shift * both.se_best for shift in (-1, 0, 1))
     )
     moved = (upper.fraction - lower.fraction) / 2
     return seen.assign(fraction_se=np.hypot(seen.fraction_se, moved))
