@@ -218,7 +218,7 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert set(said["notebooks"]) == {"demo/uno"} and set(said["outputs"]) == {"demo/one"}
     assert figure(settled, "one").exists() and not figure(settled, "two", "png").exists()
-    assert "**1 claims: 1 reproduced" in (settled.root / "README.md").read_text()
+    assert "**1 claim: 1 reproduced" in (settled.root / "README.md").read_text()
     assert "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
     assert stale(settled) == {}
 

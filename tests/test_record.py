@@ -136,9 +136,9 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):
         put(whole, {"../../thesis.tex": "0"}, *at_output, "files"),
         *(put(whole, 3, *at) for at in (at_notebook, at_number)),
         *(put(whole, [1], *at_output, field) for field in ("kind", "files")),
-        *(put(whole, "a", *at_notebook, field) for field in ("parameters", "numbers")),
-        *(put(whole, "x", *at_finding, f) for f in ("verdict", "kind", "low", "value", "figure")),
-        *(put(whole, None, *at_finding, field) for field in ("value", "rows")),
+        put(whole, "a", *at_notebook, "numbers"),
+        *(put(whole, "x", *at_finding, f) for f in ("verdict", "kind", "value")),
+        put(whole, None, *at_finding, "value"),
         *(put(whole, value, *at_number, "error") for value in ("1", float("nan"))),
     ):
         path.write_text(json.dumps(manifest))

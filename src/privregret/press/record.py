@@ -7,31 +7,19 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import EllipsisType as Missing
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privregret.core.files import ROOT, digest, locked, write
 from privregret.estimates import Estimate
-from privregret.press.findings import STATED, VERDICTS
+from privregret.press.findings import VERDICTS
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 # of an output: no hidden file, and none elsewhere
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
-# what the fields of an entry are, types or forms
-REAL: Any = int | float
-NUMBER = dict.fromkeys(("value", "error", "numerical_error"), REAL)
-MACRO = NUMBER | {"name": re.compile("[A-Za-z]+"), "meaning": re.compile(".*")}
-TEXTS = "key kind place claim quantity criterion verdict".split()
-FINDING = NUMBER | dict.fromkeys(("low", "high"), REAL | None) | dict.fromkeys(TEXTS, str)
-FINDING |= dict.fromkeys(STATED, str | Missing)
-FINDING |= {"rows": list | tuple | Missing, "macros": list | Missing}
-FINDING |= {"figure": re.compile(f"({NAME.pattern})?")}
-NOTEBOOK = dict.fromkeys(("parameters", "versions", "numbers"), dict | Missing)
-NOTEBOOK |= {"name": re.compile("[^/]+/.+"), "findings": list | Missing, "checked": str | Missing}
-OUTPUT = {"name": NAME, "kind": str, "notebook": NOTEBOOK["name"], "caption": str, "files": dict}
+# fields of a number
+NUMBER = "value", "error", "numerical_error"
 # of a notebook's entry: what decides its outputs, up to rounding
 ORIGIN = ("parameters", "code", "sources", "lock")
 # relative: less than this is rounding, which differs between processors
@@ -55,28 +43,17 @@ def read(root: Path) -> dict:
 
 
 def _check(record):
-    """Raise an error that says what of a manifest has not the form in which it is published."""
-
-    def fields(where, entry, kinds):
-        for field, kind in kinds.items():
-            value, form = entry.get(field, ...), kind if isinstance(kind, re.Pattern) else None
-            if not isinstance(value, str if form else kind) or (form and not form.fullmatch(value)):
-                raise ValueError(f"{where}: {field} is {value!r}")
-        if "value" in kinds:
-            Estimate(*(entry[field] for field in NUMBER))
-
+    """Raise an error for files elsewhere, and for a number or a verdict that cannot be shown."""
     for name, entry in record["outputs"].items():
-        fields(name, entry | {"name": name}, OUTPUT)
-        if odd := entry["files"].keys() - {*KINDS[entry["kind"]]}:
-            raise ValueError(f"{name}: files are {odd}")
+        if not NAME.fullmatch(name) or entry["files"].keys() - {*KINDS[entry["kind"]]}:
+            raise ValueError(f"{name}: files are {entry['files']}")
     for name, entry in record["notebooks"].items():
-        fields(name, entry | {"name": name}, NOTEBOOK)
-        for macro, said in entry.get("numbers", {}).items():
-            fields(macro, said | {"name": macro}, MACRO)
-        for row in entry.get("findings", []):
-            fields(f"a finding of {name}", row, FINDING)
+        findings = entry.get("findings", [])
+        for number in (*findings, *entry.get("numbers", {}).values()):
+            Estimate(*(number[field] for field in NUMBER))
+        for row in findings:
             if row["verdict"] not in VERDICTS[row["kind"]]:
-                raise ValueError(f"{row['key']}: verdict is {row['verdict']!r}")
+                raise ValueError(f"{row['key']} of {name}: verdict is {row['verdict']!r}")
 
 
 def claim(root: Path, whole: bool = False) -> None:
