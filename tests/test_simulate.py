@@ -160,7 +160,7 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
 
 def test_moments_do_not_lose_digits_beside_a_large_mean():
     regrets = 1e9 + np.random.default_rng(1).normal(size=(4096, 3))
-    found = simulate.moments(regrets)
+    found = simulate.Moments(len(regrets), *simulate.moments(regrets))
     squares = ((regrets - regrets.mean(axis=0)) ** 2).sum(axis=0)
     np.testing.assert_allclose(found.squares, squares, rtol=1e-6)
     assert found.runs == 4096 and (found.least == regrets.min(axis=0)).all()

@@ -184,16 +184,10 @@ class Moments(NamedTuple):
     greatest: np.ndarray
 
 
-def moments(regrets: np.ndarray) -> Moments:
-    """Return the moments of (runs, H) regrets; the mean of equal regrets is exact."""
-    return Moments(len(regrets), *_moments(regrets))
-
-
 @jit
-def _moments(regrets):
-    """Return mean, squared deviations, least and greatest of each column, without large arrays.
-
-    To get memory from the system for them takes as long as the sums.
+def moments(regrets):
+    """Return mean, squared deviations, least and greatest of each column; the mean of equal numbers
+    is exact. To get memory from the system for larger arrays takes as long as the sums.
     """
     runs, points = regrets.shape
     mean, squares = np.zeros(points), np.zeros(points)
@@ -225,7 +219,7 @@ def _merged(parts):
     """
     kept: list = []
     for first, blocks, known in parts:
-        known = known if isinstance(known, Moments) else moments(known)
+        known = known if isinstance(known, Moments) else Moments(len(known), *moments(known))
         while kept and kept[-1][1] == blocks and first // blocks % 2:
             first, _, before = kept.pop()
             blocks, known = 2 * blocks, _both(before, known)
@@ -378,13 +372,9 @@ def map_tasks(function: Callable, tasks: Iterable[tuple], workers: int) -> Itera
             return
         # multiprocessing returns nothing before the end, and threads do the same
         ordered = get_active_backend()[0].supports_return_generator
-        parallel = joblib.Parallel(
-            n_jobs=workers,
-            prefer="threads",
-            return_as="generator",
-            batch_size=1,
-            backend=None if ordered else "threading",
-        )
+        how = {"return_as": "generator", "batch_size": 1}
+        how |= {"prefer": "threads"} if ordered else {"backend": "threading"}
+        parallel = joblib.Parallel(n_jobs=workers, **how)
         try:
             yield from parallel(joblib.delayed(function)(*task) for task in tasks)
         except (StepError, WrongArm) as error:
@@ -596,11 +586,8 @@ def _computed(grid, begin, runs, seed, workers, together):
         for seconds, found in map_tasks(_blocks, work(joblib.effective_n_jobs(workers)), workers):
             i, first, last = tasks.popleft()
             costs[i] = min(costs[i], max(seconds, 1e-6) / (last - first))
-            known, spent, size = (
-                [*known, *found],
-                spent + seconds,
-                grid[i].algorithm.runs_per_stream,
-            )
+            known, spent = [*known, *found], spent + seconds
+            size = grid[i].algorithm.runs_per_stream
             bar.set_description(names[i], refresh=False)
             bar.update(min(last * size, runs) - first * size)
             if last == ends[i] or spent >= KEPT:

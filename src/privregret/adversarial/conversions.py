@@ -160,11 +160,9 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
         kernel = lanes_of(self.base)
         if not kernel:
             raise TypeError(f"base must be EXP3 or HTINF, got {self.base}")
-        data, rule = (
-            self.data_of(problem),
-            checks.checkpoints(problem.min_horizon, self.max_horizon),
-        )
-        rounds, several = rule("horizon", [horizon]), checks.positive_int("runs", runs)
+        data, several = self.data_of(problem), checks.positive_int("runs", runs)
+        allowed = checks.checkpoints(problem.min_horizon, self.max_horizon)
+        rounds = allowed("horizon", [horizon])
         settings, rng = self.settings(horizon, *problem.memory_sizes), np.random.default_rng(rng)
 
         def losses_and_noise(*arguments):

@@ -138,11 +138,9 @@ class Algorithm(checks.Validated, ABC):
 
     def runner(self, problem: Any, checkpoints: Any) -> Callable:
         """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
-        data, rule = (
-            self.data_of(problem),
-            checks.checkpoints(problem.min_horizon, self.max_horizon),
-        )
-        checkpoints = rule("checkpoints", checkpoints)
+        data = self.data_of(problem)
+        allowed = checks.checkpoints(problem.min_horizon, self.max_horizon)
+        checkpoints = allowed("checkpoints", checkpoints)
         if self.lanes:
             loop = partial(loops.run_in_lanes, self.lanes)
         elif type(self).fast_run or self.steps:
@@ -150,7 +148,7 @@ class Algorithm(checks.Validated, ABC):
         else:
             once = partial(problem.play_counts, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
-        settings = self.settings(int(checkpoints[-1]), *problem.memory_sizes)
+        settings = mistakes.settings_of(self, int(checkpoints[-1]), *problem.memory_sizes)
         given = self, settings, problem.memory_sizes, loop, data, checkpoints, settings
         return partial(mistakes.called, *given)
 
@@ -175,7 +173,7 @@ class Algorithm(checks.Validated, ABC):
         if not self.steps:
             given = self.start, self.templates, table, rng, *advice
             return mistakes.called(self, (), sizes, loops.play_learner, *given)
-        memory, settings = self.steps.memory(*sizes), self.settings(len(table), *sizes)
+        settings = mistakes.settings_of(self, len(table), *sizes)
         loop, rng = loops.play(self.templates, self.steps), np.random.default_rng(rng)
-        given = table, *advice, *memory, settings, rng
+        given = table, *advice, *self.steps.memory(*sizes), settings, rng
         return mistakes.called(self, settings, sizes, loop, *given)

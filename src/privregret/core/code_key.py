@@ -46,11 +46,6 @@ def layers(files: dict[Path, str] | None = None) -> dict[str, str]:
     return {layer: digest(repr(part).encode()) for layer, part in parts.items()}
 
 
-def unchanged() -> bool:
-    """Return whether the files of the package are those that were there at its import."""
-    return _files() == _FILES
-
-
 @cache
 def surroundings() -> str:
     """Return what else decides numbers and is fixed: the libraries and the machine."""

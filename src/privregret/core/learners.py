@@ -29,7 +29,8 @@ class Learner:
         if not algorithm.steps:
             raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
         sizes = (actions, experts) if experts else (actions,)
-        self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
+        self._steps = algorithm.steps
+        self._settings = mistakes.settings_of(algorithm, horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
         self._algorithm, self._last = algorithm, horizon or checks.MAX_ROUNDS
         self._seen, self._shape, self._advice = seen, (experts, actions), ()

@@ -72,6 +72,17 @@ def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: An
         raise StepError(f"{step} {of} fails: {_reason(cause)}; {hint}") from None
 
 
+def settings_of(algorithm: Any, *given: Any) -> Any:
+    """Return algorithm.settings(*given); the error of a user's own says in one line where."""
+    try:
+        return algorithm.settings(*given)
+    except Exception as error:
+        if not any(_of_user(f.filename) for f in traceback.extract_tb(error.__traceback__)):
+            raise
+        what = f"settings of {type(algorithm).__name__} fails: {_reason(error)}"
+        raise StepError(what) from None
+
+
 def _rehearsed(kind, settings, actions, experts=0):
     """Return (step, error) of the first failure, played in Python and then compiled, or None."""
     step, steps, losses = "settings", kind.steps, np.zeros(actions)
