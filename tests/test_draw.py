@@ -63,18 +63,6 @@ def test_algorithms_of_one_figure_differ_in_marker_and_in_colour_or_dashes():
     assert found > 100
 
 
-def test_a_family_has_a_panel_for_each_value_with_its_curves_and_bounds():
-    rows = [(k, a, x, k * x, 9 * x) for k in (2, 1) for a in ("UCB1", "IMED") for x in (1, 2, 3)]
-    data = pd.DataFrame(rows, columns=["K", "algorithm", "x", "y", "limit"])
-    labels = {"xlabel": "x", "ylabel": "y"}
-    _, axes = draw.family(data, "K", "x", "y", "$K={}$", {"limit": "a bound"}, axes=labels)
-    assert [(ax.get_title(), ax.get_ylabel()) for ax in axes] == [("$K=2$", "y"), ("$K=1$", "")]
-    for ax, k in zip(axes, (2, 1), strict=True):
-        drawn = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
-        assert set(drawn) == {"UCB1", "IMED", "a bound"} and ax.get_xlabel() == "x"
-        assert drawn["IMED"] == [k, 2 * k, 3 * k] and drawn["a bound"] == [9, 18, 27]
-
-
 def test_bands_are_quantiles_and_limits_follow_the_means():
     runs = np.arange(11.0)
     regret = np.append(runs, 100 * runs)

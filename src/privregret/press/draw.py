@@ -297,18 +297,3 @@ def chart(
             epsilon_ticks(ax, ticks)
     legend_below(fig, ncols)
     return fig
-
-
-def family(data, by: str, x, y, title="{}", bounds=None, curves="algorithm", axes=None, **style_):
-    """A figure and its `panels`, one for each value of `by`, which fills the title: `lines` for the
-    column `curves`, and bounds (columns -> labels): dashed, dotted, mixed, solid."""
-    groups = list(data.groupby(by, sort=False))
-    fig, row = panels(len(groups), **(axes or {}))
-    dashes = style.DASHED, style.DOTTED, style.MIXED, style.SOLID
-    for ax, (value, part) in zip(row, groups, strict=True):
-        once = part.drop_duplicates(x)
-        for (column, label), dash in zip((bounds or {}).items(), dashes, strict=False):
-            bound(ax, once[x], once[column], label, linestyle=dash)
-        lines(ax, part, x, y, by=curves, **style_)
-        ax.set_title(title.format(value))
-    return fig, row
