@@ -16,7 +16,6 @@ from privregret.adversarial import (
 )
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import Adversary
-from privregret.privacy import adversarial
 from privregret.studies import asi2025 as study
 from privregret.studies import asi2025_privacy as privacy
 
@@ -75,7 +74,7 @@ PLANTS = {
         "theorem-1 table-1 sublinear local-separation adaptive-separation": uniform(BatchedPrivate),
         # on averages
         "lemma-3": wrapped(
-            adversarial,
+            privacy,
             "worst_batched_loss",
             lambda right, base, scale, *more: right(base, 0.5 * scale, *more),
         ),
