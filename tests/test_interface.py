@@ -443,10 +443,17 @@ def by_its_settings(arms, state, settings, t, rng):
 
 
 def test_kernels_take_the_parameters_that_are_numbers():
-    own = {"name": str, "pulls": int, "rate": "float", "fast": bool, "prior": object}
-    names = NAMES | {"steps": Steps(ARM, STATE, by_its_settings, observe)}
-    more = {"bases": (BanditAlgorithm,), "frozen": True, "namespace": names}
-    algorithm = dataclasses.make_dataclass("Own", own.items(), **more)("x", 2, 0.5, True, None)
+    named = NAMES | {"steps": Steps(ARM, STATE, by_its_settings, observe)}
+
+    @dataclasses.dataclass(frozen=True)
+    class Own(type("Named", (BanditAlgorithm,), named)):
+        name: str
+        pulls: int
+        rate: "float"
+        fast: bool
+        prior: object
+
+    algorithm = Own("x", 2, 0.5, True, None)
     assert algorithm.settings(None, 2) == (2, 0.5, True)
     assert algorithm.play(TABLE, rng=1).tolist() == [0, 1, 1, 2]
 
