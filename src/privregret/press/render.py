@@ -139,7 +139,12 @@ def _mapping(paper, outputs, rows):
     for row in rows:
         for place in [*places(row["place"])] or [row["place"]]:
             at[place][2].append(row)
-    return {"places": sorted(at.items(), key=_order), "code": used}
+    return {
+        "places": sorted(at.items(), key=_order),
+        "mapped": used,
+        "outputs": outputs,
+        "rows": rows,
+    }
 
 
 def _order(item):
