@@ -242,6 +242,14 @@ def _kernel(folder, variables):
     return Kernel
 
 
+def _stamps():
+    """What is another if a file of the package or the lock was written to meanwhile, also if it was
+    put back: number, size and time of the last change."""
+    ours = [p for p in PACKAGE.rglob("*") if p.suffix in code_key.SOURCES]
+    known = [(os.path.relpath(p, ROOT), p.stat()) for p in (*ours, ROOT / LOCK)]
+    return {(path, s.st_ino, s.st_size, s.st_ctime_ns) for path, s in known}
+
+
 def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
     """Run one notebook and adopt its outputs, or change nothing: exit code, line for the user.
     `sockets` has a short path; `tell` is told of each cell that starts."""
@@ -275,7 +283,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         # what is hashed is what runs: an editor may save the originals meanwhile
         source = staged / "source.ipynb"
         source.write_bytes(job.content)
-        layers, before, captions = code_key.layers(), inputs(job), NOTEBOOKS / f"{job.name}.toml"
+        stamps, before, captions = _stamps(), inputs(job), NOTEBOOKS / f"{job.name}.toml"
         if captions.is_file():
             texts.write_bytes(captions.read_bytes())
             before[os.path.relpath(captions, ROOT)] = digest(texts.read_bytes())
@@ -291,8 +299,8 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         ran = mark.pop("python"), mark.pop("package")
         if ran != (sys.executable, str(PACKAGE)):
             raise UsageError(f"it used {ran[1]} of {ran[0]}, not {PACKAGE} of {sys.executable}")
-        if layers != code_key.layers():
-            raise UsageError("src/privregret changed while it ran: run it again")
+        if moved := stamps ^ _stamps():
+            raise UsageError(f"{min(moved)[0]} changed while it ran: run it again")
         record.adopt(staged, root, job.name, origin(job.name, before), gone)
         render.render(root)
         done.parent.mkdir(parents=True, exist_ok=True)
