@@ -41,6 +41,7 @@ class FTNL(EpochAlgorithm):
     - "wu2026": gumbel, c = 2. Guarantee epsilon.
     - "wu2026-proofs": gumbel, c = 1, from exp(-epsilon G) in the proofs. Guarantee 2 epsilon.
     - "corrected": any noise, c = 2. Guarantee epsilon.
+
     Deviations: the first action is uniform, as in wu2026. hu2021 starts with action 1, which is
     equivalent if labels are drawn at random.
 
