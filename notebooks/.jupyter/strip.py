@@ -1,4 +1,4 @@
-"""What git keeps of a notebook, from stdin to stdout: sources and tags.
+"""What git keeps of a notebook, from stdin to stdout: sources and tags; cells that no page shows are closed.
 
 `make` copies this file into .git, where no branch that is checked out changes it. It needs nothing
 but Python.
@@ -23,6 +23,8 @@ def kept(cell):
     found = {key: cell[key] for key in ("cell_type", "id", "attachments") if cell.get(key)}
     found["source"] = source.splitlines(True) if isinstance(source, str) else source
     found["metadata"] = {"tags": tags} if tags else {}
+    if "remove-cell" in (tags or ()):  # imports and checks: a click shows them
+        found["metadata"]["jupyter"] = {"source_hidden": True}
     return {**found, "execution_count": None, "outputs": []} if "outputs" in cell else found
 
 
