@@ -1,6 +1,6 @@
-"""What git keeps of a notebook, from stdin to stdout: sources and tags; cells that no page shows are closed.
+"""What git keeps of a notebook, from stdin to stdout: sources and tags.
 
-`make` copies this file into .git, where no branch that is checked out changes it. It needs nothing
+Cells that no page shows are closed. `make` copies this file into .git, where no branch that is checked out changes it. It needs nothing
 but Python.
 """
 
