@@ -1,7 +1,7 @@
 """What git keeps of a notebook, from stdin to stdout: sources and tags.
 
-Cells that no page shows are closed. `make` copies this file into .git, where no branch that is checked out changes it. It needs nothing
-but Python.
+Cells that no page shows are closed. `make` copies this file into .git, where no branch that is
+checked out changes it. It needs nothing but Python.
 """
 
 import json
