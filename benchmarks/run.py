@@ -85,7 +85,7 @@ def cases() -> dict:
     long_rewards = np.tile(AZIZE2025_2.table(MILLION, rng), (TEN_MILLION // MILLION, 1))
 
     def play(a, rewards=rewards):
-        return lambda: a.literal(rewards, rng)
+        return lambda: a.play_checked(rewards, rng)
 
     def runs(a, horizon, calls, problem=HU2021_1):
         return lambda: [a.run(problem, [horizon], rng) for _ in range(calls)]
