@@ -1,6 +1,6 @@
 """Store results on disk, each known by its function, its arguments, their code and the libraries.
 
-An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, switches it off, and
+An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `disabled()`, switches it off, and
 `PRIVREGRET_STORE=fresh` computes and stores everything again.
 """
 
