@@ -115,6 +115,6 @@ PLANTS = {
         "figure-1 grows-with-the-horizon amplified": all_of(
             replaced(privacy, "exp3_path", same_path),
             replaced(privacy, "exp3_log_probabilities", same_probabilities),
-        ),
+        )
     },
 }
