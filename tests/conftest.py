@@ -100,8 +100,9 @@ def git(folder, *words, **more):
 
 
 HOST = """
-import json, os, runpy, sys, traceback
+import gc, json, os, runpy, sys, traceback
 import distributed, jinja2, jupyter_client.manager, nbclient, numba, pandas, papermill, scipy.stats
+gc.freeze()
 for line in sys.stdin:
     words, folder, environment, place = json.loads(line)
     if child := os.fork():

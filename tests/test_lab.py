@@ -26,16 +26,16 @@ def lab(project, tmp_path):
     """The address of a JupyterLab that `make lab` started on a copy of the project, under git."""
     if not all(map(shutil.which, ("make", "git", "chromium", "chromedriver"))):
         pytest.skip("needs make, git, chromium and chromedriver on the PATH")
-    copy = project.root / "notebooks" / f"{NAME}.ipynb"
-    copy.parent.mkdir()
-    text = (ROOT / "notebooks" / f"{NAME}.ipynb").read_text()
+    text = (ROOT / f"notebooks/{NAME}.ipynb").read_text()
     assert "pairs: int = 20000" in text
+    copy = project.root / f"notebooks/{NAME}.ipynb"
+    copy.parent.mkdir()
     copy.write_text(text.replace("pairs: int = 20000", "pairs: int = 321"))
-    shutil.copy(ROOT / "notebooks" / f"{NAME}.toml", copy.parent)
+    shutil.copy(ROOT / f"notebooks/{NAME}.toml", copy.parent)
     for name in ("Makefile", "pyproject.toml", ".gitattributes", ".gitignore"):
         shutil.copy(ROOT / name, project.root)
-    shutil.copytree(ROOT / ".ci", project.root / ".ci")
-    shutil.copytree(ROOT / "notebooks/.jupyter", project.root / "notebooks/.jupyter")
+    for name in (".ci", "notebooks/.jupyter"):
+        shutil.copytree(ROOT / name, project.root / name)
     (project.root / ".venv").symlink_to(sys.prefix)
     (project.root / ".git/info").mkdir(parents=True)
     (project.root / ".git/info/exclude").write_text(".venv\n.cache\n")

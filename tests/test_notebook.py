@@ -28,18 +28,15 @@ def start(injected="", **changes):
 
 
 def test_good_values_pass_and_bad_ones_stop_with_one_line_that_names_them():
+    # only what papermill injected is checked for names: a cell that begins so and assigns literals
+    for cell in ("n = 3", "# Parameters of my own\nn = 3", "# Parameters\n%matplotlib inline"):
+        start(cell)
     namespace = start("# Parameters\nruns = 3\n")
     assert type(namespace["epsilon"]) is float and namespace["epsilons"] == [0.5, 2.0]
     assert notebook.current.parameters["epsilon"] == 1
     for changes, *shown in (({"runs": "five"}, "runs", "'five'"), ({"epsilons": [1, 0]}, "[1]")):
         error = refused(lambda given=changes: start(**given), *shown, error=notebook.ParameterError)
         assert error._render_traceback_() == [f"ParameterError: {error}"]
-
-
-def test_names_of_other_cells_are_not_parameters():
-    """Only what papermill injected is checked: a cell that begins so and assigns literals."""
-    for cell in ("n = 3", "# Parameters of my own\nn = 3", "# Parameters\n%matplotlib inline"):
-        start(cell)
 
 
 def test_a_run_by_hand_with_other_parameters_has_a_folder_of_its_own(monkeypatch):
@@ -72,11 +69,10 @@ def test_the_end_mark_has_the_peak_of_memory_in_megabytes(tmp_path, monkeypatch,
         monkeypatch.setattr(notebook.sys, "platform", system)
         monkeypatch.setattr(notebook.resource, "getrusage", lambda _, usage=usage: usage)
         notebook.end()
-        cells = [{"outputs": [{"data": {"text/plain": ""}}, {"data": shown[-1]}]}]
-        mark = notebook.end_mark(json.dumps({"cells": cells}).encode())
-        ran = {"python": sys.executable, "package": str(ROOT / "src/privregret")}
-        assert mark == {"megabytes": 300} | ran
-    assert notebook.end_mark(json.dumps({"cells": [{}]}).encode()) is None
+    cells = [{"outputs": [{"data": {"text/plain": ""}}, {"data": data}]} for data in shown]
+    marks = [notebook.end_mark(json.dumps({"cells": [cell]}).encode()) for cell in (*cells, {})]
+    ran = {"python": sys.executable, "package": str(ROOT / "src/privregret")}
+    assert marks == [{"megabytes": 300} | ran] * 2 + [None]
     # a script says where its output is
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
     monkeypatch.setattr(notebook, "get_ipython", lambda: None)
@@ -129,15 +125,12 @@ def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
     assert committed() == {"runs": 3}
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "one")
-    save(folder, "runs: int = len('half')")
-    assert committed() == {"runs": 3} and not told
-    save(folder, "runs: int = 7")
-    other = folder / "other"
-    other.mkdir()
-    git(other, "init", "-q")
+    for saved in ("len('half')", "7"):
+        save(folder, f"runs: int = {saved}")
+        assert committed() == {"runs": 3} and not told
     with monkeypatch.context() as hook:
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-            hook.setenv(name, str(other / ".git"))
+            hook.setenv(name, str(folder / "other"))
         assert committed() == {"runs": 3} and not told
     (folder / ".git").rename(folder / ".hidden")
     assert committed() == {"runs": 7} and len(told) == 1

@@ -71,8 +71,7 @@ def test_publishing_twice_gives_the_same_bytes_and_a_failed_write_leaves_them(ro
     # what a killed run left goes, and what others write stays
     left, other = (root / folder / ".a.csv.partial-1" for folder in ("figures/hu2021", "data"))
     for path in (left, other):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("half")
+        files.write(path, b"half")
     notebook.current.published = False
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     draw()

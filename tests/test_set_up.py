@@ -36,11 +36,12 @@ def project(tmp_path):
     root = tmp_path / "a project"
     (root / ".ci").mkdir(parents=True)
     shutil.copy(ROOT / ".ci/set-up", root / ".ci")
-    for name in ("requirements.lock", "requirements-dev.lock", "pyproject.toml"):
-        (root / name).write_text("a==1\n")
-    (root / "CITATION.cff").write_text("version: 1\n")
-    (root / "pip.py").write_text(PIP)
-    (root / "python").write_text(PYTHON)
+    locks = dict.fromkeys(
+        ("requirements.lock", "requirements-dev.lock", "pyproject.toml"), "a==1\n"
+    )
+    more = {"CITATION.cff": "version: 1\n", "pip.py": PIP, "python": PYTHON}
+    for name, text in (locks | more).items():
+        (root / name).write_text(text)
     (root / "python").chmod(0o755)
     return root
 
