@@ -3,6 +3,7 @@ it."""
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,14 +31,11 @@ def elsewhere(tmp_path_factory):
     """The smoke profile of some notebooks, run as if on an old processor."""
     project = Project(tmp_path_factory.mktemp("elsewhere"))
     for name in ["smoke.toml", *(f"{name}.{e}" for name in NOTEBOOKS for e in ("ipynb", "toml"))]:
-        if (ROOT / "notebooks" / name).exists():
-            files.write(project.root / "notebooks" / name, (ROOT / "notebooks" / name).read_bytes())
+        files.write(project.root / "notebooks" / name, (ROOT / "notebooks" / name).read_bytes())
     code = "import numpy; print(sum(numpy._core._multiarray_umath.__cpu_features__.values()))"
     environment = project.environment | OLD_PROCESSOR
-    here, there = (
-        int(subprocess.check_output([sys.executable, "-c", code], env=e))
-        for e in (project.environment, environment)
-    )
+    ask = partial(subprocess.check_output, [sys.executable, "-c", code])
+    here, there = (int(ask(env=e)) for e in (project.environment, environment))
     assert there < here or here < 20, "the switches have no effect"
     command = [sys.executable, "-m", "privregret", "reproduce", "--smoke"]
     subprocess.run(command, cwd=project.root, env=environment, check=True)
