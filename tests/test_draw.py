@@ -13,6 +13,8 @@ from conftest import ROOT, refused
 from privregret import estimates, press
 from privregret.press import draw, style
 
+COLUMNS = ["epsilon", "algorithm", "t", "mean", "q10", "q90"]
+
 
 @pytest.fixture(autouse=True)
 def closed():
@@ -34,9 +36,8 @@ def test_no_two_algorithms_look_alike():
 
 
 def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
-    rows = [(a, t, t, t, t, t) for a in ("_north", "south") for t in (1.0, 9.0)]
-    columns = ["algorithm", "t", "epsilon", "mean", "q10", "q90"]
-    data = pd.DataFrame(rows, columns=columns)
+    rows = [(t, a, t, t, t, t) for a in ("_north", "south") for t in (1.0, 9.0)]
+    data = pd.DataFrame(rows, columns=COLUMNS)
     for fig in (draw.regret_panel(data.drop(columns="epsilon")), draw.final_regret_panel(data)):
         said = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
         assert len(said) == 2 and "_north" in said[0]
@@ -75,9 +76,7 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
 @pytest.mark.parametrize(("count", "rows", "finals"), [(3, 1, 0), (7, 2, 1)])
 def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(count, rows, finals):
     cells = itertools.product(range(count), ("UCB1", "IMED"), (1, 10, 100))
-    names = ["epsilon", "algorithm", "t", "mean"]
-    data = pd.DataFrame([(e, a, t, t * (e + 1)) for e, a, t in cells], columns=names)
-    data = data.assign(q10=data["mean"], q90=data["mean"])
+    data = pd.DataFrame([(e, a, t, *[t * (e + 1)] * 3) for e, a, t in cells], columns=COLUMNS)
     last = data[data.t == 100].assign(epsilon=data.epsilon + 1) if finals else None
     fig = draw.regret_grid(data, finals=last, name="setting 1")
     drawn = [ax for ax in fig.axes if ax.axison]

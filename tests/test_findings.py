@@ -27,7 +27,7 @@ def finding(value, error=0.0, bound=0.0, kind="claim", failure="", **form):
 
 
 # intervals are value +- 3 errors, numbers exact in binary; borders belong to the claim
-def test_verdict_of_a_claim_with_two_bounds():
+def test_verdicts_with_two_bounds_and_with_one():
     assert STANDARD_ERRORS == 3
     for value, error, verdict in (
         *((0.0, 0, YES), (1.0, 0, YES), (UP, 0, NO), (math.nextafter(0, -1), 0, NO)),
@@ -37,9 +37,6 @@ def test_verdict_of_a_claim_with_two_bounds():
     ):
         assert finding(value, error, between=(0, 1)).verdict == verdict
         assert finding(value, error, equal=0.5, within=0.5).verdict == verdict
-
-
-def test_verdict_of_a_claim_with_one_bound():
     for value, error, *verdicts in (
         *((1.0, 0, YES, YES, NO, NO), (DOWN, 0, YES, NO, YES, NO), (UP, 0, NO, YES, NO, YES)),
         # intervals that end, or start, at the border

@@ -83,16 +83,13 @@ OPEN = ("Estimate", "estimates.means", "estimates.quantile", "regret_summary", "
 
 def numbers_in(answer):
     """All numbers of an answer, one after the other."""
-    if isinstance(answer, pd.DataFrame):
-        answer = dict(answer)
     if dataclasses.is_dataclass(answer):
-        answer = {f.name: getattr(answer, f.name) for f in dataclasses.fields(answer)}
-    if isinstance(answer, dict):
-        answer = list(answer.values())
+        answer = [getattr(answer, f.name) for f in dataclasses.fields(answer)]
+    if isinstance(answer, (dict, pd.DataFrame)):
+        answer = list(dict(answer).values())
     if isinstance(answer, (list, tuple)):
         return [x for value in answer for x in numbers_in(value)]
-    found = np.ravel(answer).tolist()
-    return [x for x in found if isinstance(x, (int, float))]
+    return [x for x in np.ravel(answer).tolist() if isinstance(x, (int, float))]
 
 
 def outcome(called, **changed):
@@ -178,6 +175,7 @@ FRACTION = jit(lambda arms, state, settings, t, rng: (t - 1) / len(arms))
 UNSUPPORTED = jit(lambda arms, state, settings, t, rng: rng.choice(len(arms)))
 OUTSIDE = jit(lambda arms, state, settings, t, rng: int(arms[len(arms) + 20]["total"] > 1))
 ALWAYS = jit(lambda arms, state, settings, t, rng: 1)
+BY_SETTINGS = jit(lambda arms, state, settings, t, rng: settings.fast * t // settings.pulls % 3)
 
 
 @jit
@@ -288,18 +286,14 @@ def started(learner):
     return {"start": lambda self, arms, rng, horizon=None: learner(rng)}
 
 
-@pytest.mark.parametrize(
-    ("wrong", "shown"),
-    [
-        ({"choose": through_a_helper}, ["np.random.laplace", "helper"]),
-        ({"choose": held}, ["RNG", "held"]),
-        (started(Named), ["np.random.default_rng", "__init__"]),
-        (started(Shared), ["Shared.rng"]),
-        (started(Scipy), ["stats.norm.rvs", "__init__"]),
-    ],
-)
-def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):
-    refused(lambda: mine(**wrong), "Mine", "rng", *shown, error=TypeError)
+def test_random_numbers_that_ignore_the_seed_are_refused():
+    for wrong, *shown in (
+        ({"choose": through_a_helper}, "np.random.laplace", "helper"),
+        *(({"choose": held}, "RNG", "held"), (started(Shared), "Shared.rng")),
+        (started(Named), "np.random.default_rng", "__init__"),
+        (started(Scipy), "stats.norm.rvs", "__init__"),
+    ):
+        refused(partial(mine, **wrong), "Mine", "rng", *shown, error=TypeError)
     assert len(mine(**started(Seeded)).start(2, 1).rng.random(2)) == 2
 
 
@@ -361,29 +355,21 @@ def test_a_subclass_with_other_steps_or_its_own_learner_is_what_is_played():
         assert set(algorithm.play(table, rng=1)) == {arm}
 
 
-@pytest.mark.parametrize(
-    ("base", "wrong", "shown"),
-    [
-        (BanditAlgorithm, {"start": lambda self, rng, arms, horizon=None: 1}, ["'rng', 'arms'"]),
-        (BanditAlgorithm, {"start": lambda self, arms, horizon, rng: 1}, ["'horizon', 'rng'"]),
-        (BanditAlgorithm, {"steps": (ARM, STATE, choose, observe)}, ["steps", "Steps", "tuple"]),
-        (type(mine()), {"privacy": Privacy(1.0, -1.0), "id": "odd"}, [-1.0]),
-        (type(mine()), {"privacy": Privacy(1.0, math.nan), "id": "odd"}, ["nan"]),
-        (type(mine()), {}, ["id"]),
-    ],
-)
-def test_a_class_of_another_form_is_refused_before_any_run(base, wrong, shown):
-    given = NAMES if base is BanditAlgorithm else {}
+def test_a_class_of_another_form_is_refused_before_any_run():
+    def other(self, rng, arms, horizon=None):
+        return 1
 
-    def run():
-        simulate.regret_summary(type("Odd", (base,), given | wrong)(), BANDIT, **RUNS)
+    for base, wrong, shown in (
+        (BanditAlgorithm, NAMES | {"start": other}, "'rng', 'arms'"),
+        (BanditAlgorithm, NAMES | {"steps": (ARM, STATE, choose, observe)}, "tuple"),
+        *((type(mine()), {"privacy": Privacy(1.0, p), "id": "odd"}, p) for p in (-1.0, math.nan)),
+        (type(mine()), {}, "id"),
+    ):
 
-    refused(run, "Odd", *shown)
+        def run(base=base, wrong=wrong):
+            simulate.regret_summary(type("Odd", (base,), wrong)(), BANDIT, **RUNS)
 
-
-BY_SETTINGS = jit(
-    lambda arms, state, settings, t, rng: t // settings.pulls % len(arms) if settings.fast else 0
-)
+        refused(run, "Odd", shown)
 
 
 def test_kernels_take_the_parameters_that_are_numbers():

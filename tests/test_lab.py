@@ -45,14 +45,13 @@ def lab(project, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    arguments = f"--no-browser --port={port} --ServerApp.port_retries=0 --IdentityProvider.token=t"
+    words = f"--no-browser --port={port} --ServerApp.port_retries=0 --IdentityProvider.token=t"
     strange = ("JUPYTER", "JPY", "PRIVREGRET")
     kept = {k: v for k, v in project.environment.items() if not k.startswith(strange)}
-    command = ["make", "lab", "--assume-old=.venv/.ready", f"ARGS={arguments}"]
-    with open(tmp_path / "log", "wb") as log:
-        said = {"stdout": log, "stderr": log, "start_new_session": True}
-        own = kept | {"HOME": str(tmp_path)}
-        process = subprocess.Popen(command, cwd=project.root, env=own, **said)
+    command = ["make", "lab", "--assume-old=.venv/.ready", f"ARGS={words}"]
+    said = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    own = {"cwd": project.root, "env": kept | {"HOME": str(tmp_path)}}
+    process = subprocess.Popen(command, **own, **said)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
