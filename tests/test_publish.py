@@ -209,12 +209,12 @@ def test_texts_are_filled_and_become_one_line(root):
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
-    values = [0.123456789, np.inf, -2, 3e-7]
-    frame = pd.DataFrame({"k": range(4), "value": values, "hidden": 7})
+    values = [0.123456789, np.inf, -2, 3e-7, np.nan]
+    frame = pd.DataFrame({"k": range(5), "value": values, "hidden": 7})
     key = said("table", "table-1", caption=f"A caption: {HU}.")
     publish.table(frame, key, {"k": "$k$", "value": r"$\epsilon$"}, {"value": ".2g"})
     tex = (root / "figures/hu2021/table-1.tex").read_text()
-    shown = "0.12", r"$\infty$", "$-2$", r"$3\cdot 10^{-7}$", r"$k$ & $\varepsilon$"
+    shown = "0.12", r"$\infty$", "$-2$", r"$3\cdot 10^{-7}$", r"$k$ & $\varepsilon$", "4 &  "
     assert all(said in tex for said in shown) and "hidden" not in tex
     pd.testing.assert_frame_equal(pd.read_csv(root / "figures/hu2021/table-1.csv"), frame)
 

@@ -194,6 +194,7 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert errata[3]["printed"] == "Is." and errata[3]["stands"] == ""
     page = (figures / "errata.md").read_text()
     assert page.index("theorem-6") < page.index("## Misprints") < page.index("## Conditions")
+    assert "Twice that." in page and "100% of it." in (figures / "README.md").read_text()
     text = readme.read_text()
     assert "**4 claims: 1 reproduced, 1 after the repair of a misprint, 1 under a" in text
     assert "privacy loss up to 2.000" in text and "notebooks/hu2021/one.ipynb" in text
