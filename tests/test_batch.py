@@ -27,15 +27,17 @@ CELLS = """\
 runs: int = 3  # number of runs
 table: str = ""  # a file
 # %%
-import matplotlib.pyplot as plt
-import pandas as pd
 from privregret.core import checks
-from privregret.press import notebook, publish
+from privregret.press import notebook
 
 notebook.start("demo/NAME", globals(), runs=checks.positive_int, table=checks.text)
 # %%
 MORE
 # %%
+import matplotlib.pyplot as plt
+import pandas as pd
+from privregret.press import publish
+
 data = pd.DataFrame({"x": [0, 1], "y": [1.0, runs]})
 fig, ax = plt.subplots()
 ax.plot(data.x, data.y)
@@ -400,17 +402,16 @@ interact(display, x=[0.5, 1.0]) if has_front_end() else None
 
 
 def test_nothing_in_the_environment_decides(project, tmp_path, monkeypatch):
-    """Kernels and settings of others, long paths, streams without Greek, a JupyterLab."""
+    """Kernels of others, long paths, streams without Greek, a JupyterLab."""
     other = tmp_path / "jupyter/kernels/python3/kernel.json"
-    settings, long = tmp_path / "matplotlibrc", tmp_path / ("ü" * 50)
+    long = tmp_path / ("ü" * 50)
     other.parent.mkdir(parents=True)
     other.write_text('{"argv": ["false"], "display_name": "other", "language": "python"}')
-    settings.write_text("backend: none\n")
     long.mkdir()
     write(project, "one", WIDGETS)
     write(project, "two", "raise ValueError('ε')")
-    strange = {"JUPYTER_PATH": tmp_path / "jupyter", "TMPDIR": long, "MATPLOTLIBRC": settings}
-    for name, value in (strange | {"PYTHONIOENCODING": "ascii", "JPY_SESSION_NAME": "a"}).items():
+    strange = {"JUPYTER_PATH": tmp_path / "jupyter", "TMPDIR": long, "PYTHONIOENCODING": "ascii"}
+    for name, value in (strange | {"JPY_SESSION_NAME": "a"}).items():
         monkeypatch.setenv(name, str(value))
     process = project.start("privregret", "reproduce")
     out, err = process.communicate()

@@ -35,6 +35,12 @@ def test_no_two_algorithms_look_alike():
     assert list(map(style.look, reversed(names))) == own[::-1]
 
 
+def test_settings_of_the_user_have_no_part(monkeypatch):
+    monkeypatch.setitem(plt.rcParams, "axes.xmargin", 0.3)
+    style.use()
+    assert plt.rcParams["axes.xmargin"] == 0.05
+
+
 def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
     rows = [(t, a, t, t, t, t) for a in ("_north", "south") for t in (1.0, 9.0)]
     data = pd.DataFrame(rows, columns=COLUMNS)
