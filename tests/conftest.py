@@ -131,6 +131,7 @@ for line in sys.stdin:
         sys.stdout.flush()
         # without the many seconds in which Python forgets what was imported
         os._exit(code)
+os._exit(0)
 """
 
 
