@@ -47,14 +47,9 @@ publish.verdict("small", runs)
 notebook.end()"""
 TEXTS = """\
 figure.OUTPUT.caption = "A line."
-[claim.small]
-title = "Small"
-place = "Here"
-claim = "It is small."
-quantity = "value"
-evidence = "closed form"
-at_most = 10
-macro = "demoMACRO"
+[claim]
+small = {title = "Small", place = "Here", claim = "It is small.", quantity = "value", \
+evidence = "closed form", at_most = 10, macro = "demoMACRO"}
 """
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 BOUNDS = "from privregret.bounds import hu2021"
@@ -315,9 +310,7 @@ def test_bare_papermill_says_in_one_line_what_is_bad_and_where_it_cannot_write(s
     named(refusal(settled, code=1), str(settled.root / "build"))
 
 
-def test_what_the_system_refuses_is_one_line_and_it_says_how_many_run_at_a_time(
-    monkeypatch, capsys, tmp_path
-):
+def test_what_the_system_refuses_is_one_line(monkeypatch, capsys, tmp_path):
     def full(*_):
         raise OSError(errno.ENOSPC, "full", "/somewhere")
 
@@ -336,6 +329,7 @@ def test_what_the_system_refuses_is_one_line_and_it_says_how_many_run_at_a_time(
     monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
     fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path)
     refused(fixed, str(tmp_path / "paper"), "--output", error=OSError)
+    # as many run at a time as this process may use cores
     monkeypatch.setattr(batch.joblib, "cpu_count", lambda: 7)
     monkeypatch.setattr(batch, "_all", lambda todo, root, at_once, *_: at_once)
     assert batch.reproduce(["hu2021/H-lower-bound"], output=tmp_path / "new") == 7
