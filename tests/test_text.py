@@ -1,8 +1,8 @@
 """Captions and claims: every notebook's file agrees with its code, and faults get one line."""
 
-import ast
 import json
 import re
+import symtable
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -31,16 +31,9 @@ def test_texts_are_short_and_a_name_is_assigned_in_one_cell_only(file):
         if cell["cell_type"] != "code":
             continue
         code = "".join(line for line in cell["source"] if line[:1] not in "%!")
-        found, todo = set(), list(ast.parse(code).body)
-        while todo:
-            node = todo.pop()
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                found.add(node.name)
-            elif not isinstance(node, ast.Lambda | ast.comprehension | ast.ListComp | ast.DictComp):
-                todo += ast.iter_child_nodes(node)
-        assigned.update(name for name in found if name[0] != "_")
+        names = symtable.symtable(code, file.name, "exec").get_symbols()
+        made = {s.get_name() for s in names if s.is_assigned() and not s.is_imported()}
+        assigned.update(name for name in made if name[0] != "_")
     assert [name for name, count in assigned.items() if count > 1] == []
 
 
