@@ -42,18 +42,6 @@ def elsewhere(tmp_path_factory):
     return project.root / "build" / "smoke"
 
 
-def staged(source, name, folder):
-    """The outputs of one notebook in a folder of their own, as a run leaves them."""
-    part = record.read(source)
-    mine = {o: entry for o, entry in part["outputs"].items() if entry["notebook"] == name}
-    paths = [f"figures/{o}{e}" for o, entry in mine.items() for e in record.KINDS[entry["kind"]]]
-    for path in paths:
-        files.write(folder / path, (source / path).read_bytes())
-    with record.changing(folder) as new:
-        new |= {"outputs": mine, "notebooks": {name: part["notebooks"][name]}}
-    return folder
-
-
 @pytest.mark.filterwarnings("ignore:invalid value")  # infinite numbers are compared as well
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_what_was_published_here_stays_when_it_is_made_there(name, elsewhere, smoke, tmp_path):
@@ -62,8 +50,8 @@ def test_what_was_published_here_stays_when_it_is_made_there(name, elsewhere, sm
     for source in (smoke(name), elsewhere):
         entry = record.read(source)["notebooks"][name]
         origin = {key: record.read(elsewhere)["notebooks"][name][key] for key in record.ORIGIN}
-        record.adopt(staged(source, name, tmp_path / "staged"), tmp_path / "root", name, origin)
-        kept = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
+        record.adopt(source, tmp_path, name, origin)
+        kept = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
         written.append((kept, [*record.frames(entry)]))
     (here, said_here), (there, said_there) = written
     assert len(here) > 3 and here == there
