@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
@@ -15,50 +16,36 @@ import pictures
 import pytest
 from planted import run
 
-import privregret
 from privregret.core.files import locked
 from privregret.press import notebook, publish
 from privregret.press.notebook import BUILD
 
 matplotlib.use("agg")
-os.environ["PRIVREGRET_STORE"] = (
-    "off"  # what a test computes, it computes: with planted faults, too
-)
+# what a test computes, it computes: with planted faults, too
+os.environ["PRIVREGRET_STORE"] = "off"
 ROOT = Path(__file__).resolve().parents[1]
+SOURCES = str(ROOT / "src")
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--every-fault",
-        action="store_true",
-        help="try all planted faults, not one for each notebook",
-    )
-
-
-def compiled_and_not(code: str) -> list[str]:
-    """What a script prints, first with compiled kernels and then without; it may import tests and
-    the package."""
-    here, package = Path(__file__).parent, Path(privregret.__file__).parents[1]
-    path = os.pathsep.join([str(here), str(package), os.environ.get("PYTHONPATH", "")])
-    outputs = []
-    for disabled in ("0", "1"):
-        check = f"import numba\nassert numba.config.DISABLE_JIT == {disabled}\n"
-        environment = os.environ | {"NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": path}
-        done = subprocess.run(
-            [sys.executable, "-c", check + code], env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        outputs.append(done.stdout)
-    return outputs
+    what = "try all planted faults, not one for each notebook"
+    parser.addoption("--every-fault", action="store_true", help=what)
 
 
 @pytest.fixture(scope="session")
 def short_runs() -> list[dict]:
     """What `cases.short_runs` gives, with compiled kernels and without."""
-    return [
-        json.loads(o)
-        for o in compiled_and_not("import json, cases; print(json.dumps(cases.short_runs()))")
-    ]
+    said = "json.dumps([numba.config.DISABLE_JIT, cases.short_runs()])"
+    code = f"import cases, json, numba\nprint({said})"
+    path, found = os.pathsep.join([str(ROOT / "tests"), SOURCES]), []
+    for disabled in (0, 1):
+        own = os.environ | {"NUMBA_DISABLE_JIT": str(disabled), "PYTHONPATH": path}
+        done = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+        switch, runs = json.loads(done.stdout)
+        assert switch == disabled
+        found.append(runs)
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -112,6 +99,58 @@ def git(folder, *words, **more):
     return subprocess.run(command, **asked).stdout
 
 
+HOST = """
+import gc, json, os, runpy, sys, traceback
+import distributed, jinja2, jupyter_client.manager, nbclient, numba, pandas, papermill, scipy.stats
+gc.freeze()
+for line in sys.stdin:
+    words, folder, environment, place = json.loads(line)
+    if child := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    for of, path in enumerate((os.devnull, place + "/out", place + "/err")):
+        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), of)
+    sys.path[:1] = [folder, *environment["PYTHONPATH"].split(os.pathsep)]
+    kind, sys.argv, code = words[0], words[words[0] in ("-c", "-m"):], 0
+    try:
+        if kind == "-c":
+            exec(words[1], vars(sys.modules["__main__"]))
+        elif kind == "-m":
+            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(kind, run_name="__main__")
+    except SystemExit as stop:
+        code = stop.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    finally:
+        sys.stdout.flush()
+        # without the many seconds in which Python forgets what was imported
+        os._exit(code)
+os._exit(0)
+"""
+
+
+@functools.cache
+def host():
+    """A process that has imported the libraries, and forks for each program."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    environment = os.environ | {"PYTHONWARNINGS": "ignore", "NUMBA_DISABLE_JIT": "0"}
+    return subprocess.Popen([sys.executable, "-Bc", HOST], env=environment, **pipes)
+
+
+def python(*words, cwd, env):
+    """Run `python <words>` to its end in a fork of `host`: (exit code, stdout, stderr)."""
+    with tempfile.TemporaryDirectory() as place:
+        print(json.dumps([[*map(str, words)], str(cwd), env, place]), file=host().stdin, flush=True)
+        code = int(host().stdout.readline())
+        return code, *(Path(place, name).read_text() for name in ("out", "err"))
+
+
 class Project:
     """A copy of the project's sources in a folder of its own, with whatever notebooks a test puts
     there; or one that is there."""
@@ -133,17 +172,15 @@ class Project:
         kept = {name: value for name, value in os.environ.items() if name != "PRIVREGRET_STORE"}
         return kept | {"PYTHONPATH": str(self.root / "src"), "PYTHONWARNINGS": "ignore"}
 
-    def start(self, *command, cwd=None):
-        """A running process of `python -m <command>`, its output in pipes."""
+    def start(self, *command):
+        """A process of its own of `python -m <command>`, its output in pipes."""
         pipes = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         words = [sys.executable, "-m", *map(str, command)]
-        return subprocess.Popen(words, cwd=cwd or self.root, env=self.environment, **pipes)
+        return subprocess.Popen(words, cwd=self.root, env=self.environment, **pipes)
 
     def python(self, *command, cwd=None):
         """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""
-        process = self.start(*command, cwd=cwd)
-        out, err = process.communicate(timeout=600)
-        return process.returncode, out, err
+        return python("-m", *command, cwd=cwd or self.root, env=self.environment)
 
 
 @pytest.fixture

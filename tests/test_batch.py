@@ -18,69 +18,61 @@ from tempfile import gettempdir
 import nbformat
 import pandas as pd
 import pytest
-from conftest import Project, git, named, refused
+from conftest import ROOT, SOURCES, Project, git, named, python, refused
 
 from privregret import __main__ as command
 from privregret.press import batch
 
-PARAMETERS = """\
+CELLS = """\
 runs: int = 3  # number of runs
 table: str = ""  # a file
-"""
-CHECK = """\
+# %%
 from privregret.core import checks
 from privregret.press import notebook
 
-notebook.start("demo/{name}", globals(), runs=checks.positive_int, table=checks.text)
-"""
-FIGURE = """\
+notebook.start("demo/NAME", globals(), runs=checks.positive_int, table=checks.text)
+# %%
+MORE
+# %%
 import matplotlib.pyplot as plt
 import pandas as pd
-
 from privregret.press import publish
 
-data = pd.DataFrame({{"x": [0, 1], "y": [1.0, runs]}})
+data = pd.DataFrame({"x": [0, 1], "y": [1.0, runs]})
 fig, ax = plt.subplots()
 ax.plot(data.x, data.y)
-publish.figure(fig, data, "{output}")
+publish.figure(fig, data, "OUTPUT")
 publish.verdict("small", runs)
-"""
+# %%
+notebook.end()"""
 TEXTS = """\
-[figure.{output}]
-caption = "A line."
-
-[claim.small]
-title = "Small"
-place = "Here"
-claim = "It is small."
-quantity = "value"
-evidence = "closed form"
-at_most = 10
-macro = "demo{macro}"
+figure.OUTPUT.caption = "A line."
+[claim]
+small = {title = "Small", place = "Here", claim = "It is small.", quantity = "value", \
+evidence = "closed form", at_most = 10, macro = "demoMACRO"}
 """
+KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 BOUNDS = "from privregret.bounds import hu2021"
+PALETTE = "press/palette.toml"
 FRESH = "up to date"
 
 
-def write(project, name, *cells, output=""):
-    """A notebook demo/<name> that draws one figure, with more code cells before the figure, and its
-    texts."""
+def write(project, name, more="", output=""):
+    """A notebook demo/<name> that draws one figure, with more code before it, and its texts."""
     output = output or name
-    drawn = FIGURE.format(output=output), "notebook.end()"
-    sources = PARAMETERS, CHECK.format(name=name), *cells, *drawn
-    made = [nbformat.v4.new_code_cell(source, id=f"c{i}") for i, source in enumerate(sources)]
-    made[0].metadata["tags"] = ["parameters"]
-    spec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    code = CELLS.replace("NAME", name).replace("OUTPUT", output).replace("MORE", more)
+    cells = [*map(nbformat.v4.new_code_cell, code.split("\n# %%\n"))]
+    cells[0].metadata["tags"] = ["parameters"]
     path = project.root / "notebooks" / "demo" / f"{name}.ipynb"
     path.parent.mkdir(exist_ok=True)
-    nbformat.write(nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": spec}), path)
-    texts = TEXTS.format(output=output, macro=output.title().replace("-", ""))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), path)
+    texts = TEXTS.replace("OUTPUT", output).replace("MACRO", output.title().replace("-", ""))
     path.with_suffix(".toml").write_text(texts)
     return path
 
 
-def figure(project, name, ending="csv"):
-    return project.root / "figures" / "demo" / f"{name}.{ending}"
+def figure(project, name):
+    return project.root / f"figures/demo/{name}.csv"
 
 
 def edit(path, old, new):
@@ -92,15 +84,14 @@ def edit(path, old, new):
 def ran(project, *arguments, code=0, **more):
     """The lines that `reproduce` prints; its exit code is tested."""
     got, out, err = project.python("privregret", "reproduce", *arguments, **more)
-    assert got == code, out + err
-    assert "Traceback" not in out
+    assert got == code and "Traceback" not in out, out + err
     assert all(line.startswith(("skipped: ", "warning: ")) for line in err.splitlines()), err
     return out.splitlines()
 
 
-def stale(project, *words):
+def stale(project):
     """The notebooks that `status` calls stale, with the reason."""
-    code, out, err = project.python("privregret", "status", *words)
+    code, out, err = project.python("privregret", "status")
     assert code == 0, err
     return {n: why for n, why in (line.split(": ", 1) for line in out.splitlines()) if why != FRESH}
 
@@ -113,7 +104,7 @@ def published(project):
 
 
 def refusal(project, *arguments, code=2):
-    """The lines on stderr of a `reproduce` that refuses to begin."""
+    """What a `reproduce` that refuses to begin says."""
     got, out, err = project.python("privregret", "reproduce", *arguments)
     assert (got, out) == (code, ""), err
     return err
@@ -139,45 +130,50 @@ def settled(first_run, tmp_path):
     return project
 
 
-def test_only_what_changed_runs_again_and_the_reason_is_named(project):
-    one, two = write(project, "one", BOUNDS), write(project, "two")
-    lines = ran(project, "-j", "2")
-    assert len(lines) == 3 and all("1 reproduced" in line for line in lines[1:])
-    stamp = json.loads((project.root / "build/stamps/demo/one.json").read_text())
+def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
+    one, two = settled.notebook, write(settled, "two", BOUNDS)
+    fresh, stale_one, line = ran(settled, "-j", "2")
+    assert fresh == "demo/one: up to date" and stale_one.startswith("demo/two: ")
+    assert line.startswith("demo/two: ") and "1 reproduced" in line
+    stamp = json.loads((settled.root / "build/stamps/demo/two.json").read_text())
     assert stamp["seconds"] > 0 and 10 < stamp["megabytes"] < 10_000
 
     saved = nbformat.read(one, 4)  # opened, run by hand and saved
     saved.cells[1].execution_count = 7
     saved.cells.insert(0, nbformat.v4.new_markdown_cell("# Reworded"))
     nbformat.write(saved, one)
-    before = figure(project, "one").stat().st_mtime_ns
-    assert [line.split(": ")[1] for line in ran(project)] == [FRESH, FRESH]
-    assert figure(project, "one").stat().st_mtime_ns == before
+    before = figure(settled, "one").stat().st_mtime_ns
+    assert [line.split(": ")[1] for line in ran(settled)] == [FRESH, FRESH]
+    assert figure(settled, "one").stat().st_mtime_ns == before
 
-    source = project.root / "src/privregret/bounds/hu2021.py"
-    palette = project.root / "src/privregret/press/palette.toml"
-    texts = two.with_suffix(".toml")
+    source, palette = (settled.root / f"src/privregret/{p}" for p in ("bounds/hu2021.py", PALETTE))
     green, blue = (f'"DP-SE" = ["{colour}"' for colour in ("green", "blue"))
     for path, old, new, said in (
         (source, "Bounds of", "The bounds of", "src/privregret (engine)"),
         (palette, green, blue, "src/privregret (press)"),
-        (texts, "A line.", "The line.", "notebooks/demo/two.toml"),
+        (two.with_suffix(".toml"), "A line.", "The line.", "notebooks/demo/two.toml"),
     ):
         edit(path, old, new)
-        named(stale(project)["demo/two"], said)
+        named(stale(settled)["demo/two"], said)
         edit(path, new, old)
-    (project.root / "build/notebooks/demo/one.ipynb").write_text("{")
+    (settled.root / "build/notebooks/demo/one.ipynb").write_text("{")
     edit(two, "[0, 1]", "[0, 2]")
-    edit(project.root / "figures/findings.md", "small", "large")
-    found = stale(project)
+    edit(settled.root / "figures/findings.md", "small", "large")
+    found = stale(settled)
     named(found["demo/one"], "build/notebooks/demo/one.ipynb")
     named(found["demo/two"], "notebooks/demo/two.ipynb")
     assert "figures/findings.md" in found
-    figure(project, "one").unlink()
-    ran(project)
-    assert stale(project) == {} and figure(project, "one").exists()
-    (project.root / "requirements.lock").unlink()
-    named(refusal(project), "requirements.lock")
+    figure(settled, "one").unlink()
+    ran(settled)
+    assert stale(settled) == {} and figure(settled, "one").exists()
+    (settled.root / "build/stamps/demo/one.json").write_text("{")
+    assert set(stale(settled)) == {"demo/one"}
+    manifest, lock = settled.root / "figures/manifest.json", settled.root / "requirements.lock"
+    lock.rename(settled.root / "lock")
+    named(refusal(settled), "requirements.lock")
+    (settled.root / "lock").rename(lock)
+    edit(manifest, '"figure"', '"sculpture"')
+    named(refusal(settled), str(manifest))
 
 
 def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(settled, tmp_path):
@@ -213,26 +209,15 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     settled.notebook.unlink()
     two.unlink()
     write(settled, "uno", output="one")
+    (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{")
     assert {"demo/one", "demo/two"} < set(stale(settled))
     named(ran(settled)[-1], "demo/one", "demo/two")
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert set(said["notebooks"]) == {"demo/uno"} and set(said["outputs"]) == {"demo/one"}
-    assert figure(settled, "one").exists() and not figure(settled, "two", "png").exists()
+    assert figure(settled, "one").exists() and not figure(settled, "two").exists()
     assert "**1 claim: 1 reproduced" in (settled.root / "README.md").read_text()
     assert "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
     assert stale(settled) == {}
-
-
-def test_a_damaged_manifest_is_refused_and_made_anew_when_it_is_removed(settled):
-    before, manifest = published(settled), settled.root / "figures/manifest.json"
-    manifest.write_text(manifest.read_text().replace('"figure"', '"sculpture"'))
-    named(refusal(settled), str(manifest))
-    manifest.unlink()
-    (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{")
-    ran(settled)
-    assert published(settled) == before
-    (settled.root / "build/stamps/demo/one.json").write_text("{")
-    assert set(stale(settled)) == {"demo/one"}
 
 
 def test_a_failure_is_told_and_does_not_stop_the_others(project):
@@ -257,62 +242,65 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     assert not list((project.root / "build/failed/demo").glob("bad.*"))
 
 
-def wait(what, seconds=600):
+SLOW = """
+import os, time
+open("telling", "w").write(str(os.getpid()))
+os.rename("telling", "running")
+time.sleep(3600)
+"""
+
+
+def wait(what):
     """Until something is so; the time is for machines that are very slow."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + 600
     while not what():
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_run_goes_on_where_it_was_and_nobody_runs_beside_it(settled, how):
-    line = "import os, time\nopen('telling', 'w').write(str(os.getpid()))"
-    slow = write(settled, "slow", f"{line}\nos.rename('telling', 'running')\ntime.sleep(3600)")
+def test_a_killed_run_goes_on_where_it_was_and_nobody_runs_beside_it(settled):
+    slow = write(settled, "slow", SLOW)
     write(settled, "a-quick")
-    process = settled.start("privregret", "reproduce", "-j", "1")
-    wait(lambda: (settled.root / "running").exists())
-    assert refusal(settled).splitlines()[-1].startswith("error: ")
-    process.send_signal(how)
-    _, err = process.communicate()
-    assert process.returncode == (-9 if how == signal.SIGKILL else 130) and "Traceback" not in err
-    assert figure(settled, "a-quick").exists() and not figure(settled, "slow").exists()
-    left = (settled.root / "build/partial").glob("privregret-*")
-    sockets = [Path(gettempdir(), path.name) for path in left]
-    assert [path.exists() for path in sockets] == [True] * (how == signal.SIGKILL)
-    kernel = int((settled.root / "running").read_text())
-    wait(lambda: not os.path.exists(f"/proc/{kernel}"))  # or the kernel has outlived the command
+    for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -9)):
+        process = settled.start("privregret", "reproduce", "-j", "1")
+        wait((settled.root / "running").exists)
+        assert refusal(settled).splitlines()[-1].startswith("error: ")
+        process.send_signal(how)
+        _, err = process.communicate()
+        assert process.returncode == code and "Traceback" not in err
+        assert figure(settled, "a-quick").exists() and not figure(settled, "slow").exists()
+        left = (settled.root / "build/partial").glob("privregret-*")
+        sockets = [Path(gettempdir(), path.name) for path in left]
+        assert [path.exists() for path in sockets] == [True] * (how == signal.SIGKILL)
+        kernel = int((settled.root / "running").read_text())
+        (settled.root / "running").unlink()
+        wait(lambda: not os.path.exists(f"/proc/{kernel}"))  # noqa: B023
     edit(slow, "time.sleep(3600)", "pass")
     assert FRESH in ran(settled)[0]
-    assert figure(settled, "slow").exists()
-    assert not any(path.exists() for path in sockets)
+    assert figure(settled, "slow").exists() and not any(path.exists() for path in sockets)
     hidden = {p.name for p in (settled.root / "figures").rglob(".*")}
     assert hidden == {".lock"} and not (settled.root / "build/partial").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["-p", "rums", "3"], ["rums", "runs?"]),
-        (["hu2021/6-experiment"], ["'hu2021/6-experiment'", "hu2021/6-experiments?"]),
-        (["-j", "0"], ["-j", "0"]),
-        (["-p", "runs", "5", "-p", "runs", "6"], ["-p runs"]),
-        (["--output", str(batch.ROOT)], ["--output"]),
-    ],
-)
-def test_bad_requests_get_one_line_before_any_work(arguments, words, monkeypatch, capsys):
+def test_bad_requests_get_one_line_before_any_work(monkeypatch, capsys):
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(batch, "_alone", None)
-    assert command.main(["reproduce", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    named(err, *words)
+    for arguments, *words in (
+        (["-p", "rums", "3"], "rums", "runs?"),
+        (["hu2021/6-experiment"], "'hu2021/6-experiment'", "hu2021/6-experiments?"),
+        (["-j", "0"], "-j", "0"),
+        (["-p", "runs", "5", "-p", "runs", "6"], "-p runs"),
+        (["--output", str(batch.ROOT)], "--output"),
+    ):
+        assert command.main(["reproduce", *arguments]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        named(err, *words)
 
 
-def test_bare_papermill_gets_one_line_for_bad_values_and_where_nothing_can_be_written(settled):
+def test_bare_papermill_says_in_one_line_what_is_bad_and_where_it_cannot_write(settled, tmp_path):
     # papermill formats paths
-    paths = settled.notebook, settled.root / "o.ipynb"
-    paths = [str(path).replace("{", "{{").replace("}", "}}") for path in paths]
+    paths = [p.replace("{a}", "{{a}}") for p in map(str, (settled.notebook, tmp_path / "o.ipynb"))]
     shutil.rmtree(settled.root / "build")
     (settled.root / "build").write_text("no folder")
     for name, *shown in (("rums", "rums", "runs?"), ("runs", "build/lab")):
@@ -322,7 +310,7 @@ def test_bare_papermill_gets_one_line_for_bad_values_and_where_nothing_can_be_wr
     named(refusal(settled, code=1), str(settled.root / "build"))
 
 
-def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, capsys, tmp_path):
+def test_what_the_system_refuses_is_one_line(monkeypatch, capsys, tmp_path):
     def full(*_):
         raise OSError(errno.ENOSPC, "full", "/somewhere")
 
@@ -341,9 +329,7 @@ def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, ca
     monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
     fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path)
     refused(fixed, str(tmp_path / "paper"), "--output", error=OSError)
-
-
-def test_as_many_run_at_a_time_as_this_process_may_use_cores(tmp_path, monkeypatch):
+    # as many run at a time as this process may use cores
     monkeypatch.setattr(batch.joblib, "cpu_count", lambda: 7)
     monkeypatch.setattr(batch, "_all", lambda todo, root, at_once, *_: at_once)
     assert batch.reproduce(["hu2021/H-lower-bound"], output=tmp_path / "new") == 7
@@ -351,13 +337,13 @@ def test_as_many_run_at_a_time_as_this_process_may_use_cores(tmp_path, monkeypat
 
 def test_a_missing_library_is_named_and_a_closed_stream_is_no_error():
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"
-    lacking = [sys.executable, "-c", f"import sys; sys.modules['jinja2'] = None; {main}"]
-    done = subprocess.run(lacking, capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    named(done.stderr, "jinja2", "'.[notebooks]'")
-    for closed in ("| true", ">&-", "2>&-"):
-        command = f"'{sys.executable}' -m privregret status azize2025/B-release-models {closed}"
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    lacking = f"import sys; sys.modules['jinja2'] = None; {main}"
+    code, out, err = python("-c", lacking, cwd=ROOT, env=os.environ | {"PYTHONPATH": SOURCES})
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    named(err, "jinja2", "'.[notebooks]'")
+    for closed in ("| true", ">&- 2>&-"):
+        status = f"'{sys.executable}' -m privregret status azize2025/B-release-models {closed}"
+        done = subprocess.run(["sh", "-c", status], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -396,23 +382,41 @@ def test_what_is_read_is_what_runs(settled):
     named(stale(settled)["demo/save"], "notebooks/demo/save.toml")
 
 
-def test_nothing_in_the_environment_decides_what_runs(project, tmp_path, monkeypatch):
-    """Kernels and settings of others, long paths, streams without Greek."""
+WIDGETS = """
+import time
+from IPython.display import display
+from ipywidgets import interact
+from privregret.core.progress import has_front_end, progress
+
+print("ε")
+for _ in progress(range(3), 3):
+    time.sleep(0.6)
+interact(display, x=[0.5, 1.0]) if has_front_end() else None
+"""
+
+
+def test_nothing_in_the_environment_decides(project, tmp_path, monkeypatch):
+    """Kernels of others, long paths, streams without Greek, a JupyterLab."""
     other = tmp_path / "jupyter/kernels/python3/kernel.json"
-    settings, long = tmp_path / "matplotlibrc", tmp_path / ("ü" * 50)
+    long = tmp_path / ("ü" * 50)
     other.parent.mkdir(parents=True)
     other.write_text('{"argv": ["false"], "display_name": "other", "language": "python"}')
-    settings.write_text("backend: none\n")
     long.mkdir()
-    write(project, "one", "import IPython\nIPython.display.display('ε')\nprint('ε')")
+    write(project, "one", WIDGETS)
     write(project, "two", "raise ValueError('ε')")
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    monkeypatch.setenv("TMPDIR", str(long))
-    monkeypatch.setenv("MATPLOTLIBRC", str(settings))
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    lines = ran(project, code=1)
-    assert sorted(line.split(":")[0] for line in lines[1:]) == ["FAILED demo/two", "demo/one"]
-    assert any("\\u03b5" in line for line in lines)
+    strange = {"JUPYTER_PATH": tmp_path / "jupyter", "TMPDIR": long, "PYTHONIOENCODING": "ascii"}
+    for name, value in (strange | {"JPY_SESSION_NAME": "a"}).items():
+        monkeypatch.setenv(name, str(value))
+    process = project.start("privregret", "reproduce")
+    out, err = process.communicate()
+    assert process.returncode == 1, out + err
+    _, *lines = out.splitlines()
+    assert sorted(line.split(":")[0] for line in lines) == ["FAILED demo/two", "demo/one"]
+    assert "\\u03b5" in out
+    # neither widgets nor bars are stored
+    done = nbformat.read(project.root / "build/notebooks/demo/one.ipynb", as_version=4)
+    (said,) = done.cells[2].outputs
+    assert said.text == "ε\n" and "widgets" not in done.metadata
     # where no local socket can be, kernels use a port
     for folder, transport in ((tmp_path, "ipc"), (long, "tcp")):
         assert batch._kernel(folder, {})(kernel_name="python3").transport == transport

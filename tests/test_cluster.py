@@ -12,12 +12,10 @@ from functools import partial
 import distributed
 import pandas as pd
 import pytest
-from conftest import ROOT, refused
+from conftest import ROOT, SOURCES, python, refused
 from pandas.testing import assert_frame_equal
 
 from privregret import simulate
-from privregret.bandits import UCB1, HybridUCB
-from privregret.instances import HU2021_2
 
 OWN = """
 from dataclasses import dataclass
@@ -47,45 +45,37 @@ class Cluster:
 
     def __init__(self, folder):
         self.folder, self.file, self.started = folder, folder / "scheduler.json", []
+        self.path = os.pathsep.join([SOURCES, str(folder / "modules")])
+        self.environment = os.environ | {"PYTHONPATH": self.path, "PRIVREGRET_STORE": "off"}
         self.begin("scheduler", "--port", "0")
-
-    def begin(self, *words):
-        local = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
-        command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(self.file), *local]
-        with open(self.folder / "log", "a") as log:
-            self.started.append(
-                subprocess.Popen(
-                    command, cwd=self.folder, env=self.environment(), stdout=log, stderr=log
-                )
-            )
-        return self.started[-1]
-
-    def worker(self, *own):
-        return self.begin("worker", "--no-nanny", "--nthreads", "2", *own)
-
-    @property
-    def path(self):
-        return os.pathsep.join([str(ROOT / "src"), str(self.folder / "modules")])
-
-    def environment(self, **more):
-        return os.environ | {"PYTHONPATH": self.path, "PRIVREGRET_STORE": "off"} | more
 
     @property
     def address(self):
-        with distributed.Client(scheduler_file=str(self.file), timeout=60) as client:
+        with self.client() as client:
             return client.scheduler.address
 
-    def wait(self, workers):
-        with distributed.Client(scheduler_file=str(self.file), timeout=60) as client:
+    def begin(self, *words):
+        local = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
+        words = ["-m", "dask", *words, "--scheduler-file", str(self.file), *local]
+        said = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        own = {"cwd": self.folder, "env": self.environment}
+        self.started.append(subprocess.Popen([sys.executable, *words], **own, **said))
+        return self.started[-1]
+
+    def worker(self, threads, workers):
+        """Start a worker, and wait until there are so many."""
+        started = self.begin("worker", "--no-nanny", "--nthreads", threads)
+        with self.client() as client:
             while len(client.scheduler_info()["workers"]) != workers:
                 time.sleep(0.05)
+        return started
+
+    def client(self):
+        return distributed.Client(scheduler_file=str(self.file), timeout=60)
 
     def run(self, *words, **more):
         """What a program of its own says: exit code, stdout, stderr."""
-        command = [sys.executable, *words]
-        where = {"cwd": self.folder, "env": self.environment(**more), "timeout": 120}
-        done = subprocess.run(command, capture_output=True, text=True, **where)
-        return done.returncode, done.stdout, done.stderr
+        return python(*words, cwd=self.folder, env=self.environment | more)
 
     def close(self):
         for process in self.started[::-1]:
@@ -106,8 +96,7 @@ def dask(tmp_path_factory):
     (folder / "modules" / "helper.py").write_text("SHIFT = 0.0\n")
     found = Cluster(folder)
     try:
-        found.worker()
-        found.wait(1)
+        found.worker("2", 1)
         yield found
     finally:
         found.close()
@@ -117,13 +106,12 @@ def test_own_code_runs_and_workers_with_other_code_refuse(dask, tmp_path):
     """Workers keep what they have loaded: an edit makes a program's code another than theirs."""
     scheduler = {"PRIVREGRET_SCHEDULER": dask.address}
     whole = OWN.replace("from helper import SHIFT", "SHIFT = 0.0")
-    script, mine = dask.folder / "script.py", tmp_path / "mine.py"
-    script.write_text(whole + PLAY.replace(LOAD, ""))
-    mine.write_text(whole)
+    (dask.folder / "script.py").write_text(whole + PLAY.replace(LOAD, ""))
+    (tmp_path / "mine.py").write_text(whole)
     code, alone, said = dask.run("-c", PLAY)
     assert code == 0, said
     # a class of a script is sent with it
-    for program in (["-c", PLAY], [script]):
+    for program in (["-c", PLAY], ["script.py"]):
         assert dask.run(*program, **scheduler)[:2] == (0, alone)
     own, helper = (dask.folder / "modules" / f"{name}.py" for name in ("own", "helper"))
     edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'\n"
@@ -152,8 +140,7 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
     exec(code, {})
     alone = pd.read_pickle("grid.parquet")
 
-    address, victim, killed = dask.address, dask.worker(), threading.Event()
-    dask.wait(2)
+    address, victim, killed = dask.address, dask.worker("2", 2), threading.Event()
 
     def kill():
         with distributed.Client(address) as client:
@@ -163,24 +150,13 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
         victim.kill()
         killed.set()
 
-    monkeypatch.setenv("PRIVREGRET_SCHEDULER", address)
-    thread = threading.Thread(target=kill, daemon=True)
-    thread.start()
-    exec(code, {})
+    monkeypatch.setenv("PRIVREGRET_SCHEDULER", "nonsense")  # the context is nearer
+    refused(partial(exec, code, {}), "nonsense", error=simulate.ClusterError)
+    threading.Thread(target=kill, daemon=True).start()
+    with simulate.cluster(address):
+        exec(code, {})
     assert killed.is_set()
     assert_frame_equal(pd.read_pickle("grid.parquet"), alone, check_exact=True)
-
-
-def test_a_context_gives_the_numbers_of_threads(dask, monkeypatch):
-    def played():
-        few = {"horizon": 2000, "runs": 139, "seed": 7, "points": 20}
-        return simulate.regret_curves([HybridUCB(8.0), UCB1()], HU2021_2, **few)
-
-    alone = played()
-    monkeypatch.setenv("PRIVREGRET_SCHEDULER", "nonsense")  # the context is nearer
-    with simulate.cluster(dask.address):
-        assert_frame_equal(played(), alone, check_exact=True)
-    refused(played, "nonsense", error=simulate.ClusterError)
 
 
 def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_one_line(tmp_path):
@@ -190,8 +166,7 @@ def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_
         address = alone.address
         refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
         for victim in (1, 0):
-            alone.begin("worker", "--no-nanny", "--nthreads", "1")
-            alone.wait(1)
+            alone.worker("1", 1)
             with simulate.cluster(address):
                 (pid,) = simulate.map_tasks(os.getpid, [()], -1)
                 assert pid == alone.started[-1].pid
@@ -202,27 +177,10 @@ def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_
         alone.close()
 
 
-def served(word):
-    """The address of a server that answers with these bytes, and keeps the connection."""
-    server, kept = socket.create_server(("127.0.0.1", 0)), []
-
-    def serve():
-        while True:
-            kept.append(server.accept()[0])
-            kept[-1].sendall(word)
-
-    threading.Thread(target=serve, daemon=True).start()
-    return f"tcp://127.0.0.1:{server.getsockname()[1]}"
-
-
 def test_what_is_no_scheduler_gets_one_line_soon():
     """By itself Dask waits for 30 seconds."""
-    for address in (
-        "nonsense",
-        "tcp://127.0.0.1:9",
-        served(b""),
-        served(b"SSH-2.0-OpenSSH_9.2\r\n"),
-    ):
+    silent = socket.create_server(("127.0.0.1", 0))
+    for address in ("nonsense", "tcp://127.0.0.1:9", f"tcp://127.0.0.1:{silent.getsockname()[1]}"):
         start = time.monotonic()
         refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
         assert time.monotonic() - start < 25

@@ -5,11 +5,9 @@ import contextlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
-from conftest import refused
+from conftest import python, refused
 
 from privregret.core import code_key
 from privregret.core.files import PACKAGE
@@ -76,7 +74,7 @@ class Stated(Problem):
 }
 # [value, results computed, kernels read from disk]
 RUN = """
-import own
+import json, own
 from privregret import callee, constants, outer, studies
 from privregret.core import store
 computed, keep = [], store.keep
@@ -86,28 +84,12 @@ hits = sum(getattr(callee.inner, "stats").cache_hits.values()) if callee.inner.o
 print(json.dumps([value, len(computed), hits]))
 """
 SERVED = [4.5, 0, None]
-# imports the package again for every line that it reads
-HOST = """
-import json, os, sys, traceback
-import numba, pandas
-for line in sys.stdin:
-    if os.fork():
-        os.wait()
-        continue
-    try:
-        exec(json.loads(line))
-    except BaseException:
-        print(json.dumps(traceback.format_exc()))
-    finally:
-        sys.stdout.flush()
-        os._exit(0)
-"""
 CORE = "files", "jit", "code_key", "store"
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Run code in a process of its own, with a small package, own modules beside it and caches."""
+    """Run code in a fork of its own, with a small package, own modules beside it and caches."""
     folder = tmp_path_factory.mktemp("edits")
     (folder / "privregret/core").mkdir(parents=True)
     for name in ("__init__", "core/__init__", *map("core/{}".format, CORE)):
@@ -115,20 +97,16 @@ def run(tmp_path_factory):
     for name, content in MODULES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content)
-    environment = os.environ | {"PYTHONPATH": str(folder), "PRIVREGRET_STORE": ""}
-    environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([sys.executable, "-B", "-c", HOST], env=environment, **pipes)
+    caches = {"PRIVREGRET_STORE": "", "XDG_CACHE_HOME": str(folder / "cache")}
+    environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "0"} | caches
 
-    def once(code=RUN, **environment):
-        set_up = f"os.environ.update({environment})\n"
-        process.stdin.write(json.dumps(set_up + code) + "\n")
-        process.stdin.flush()
-        return json.loads(process.stdout.readline())
+    def once(code=RUN, **more):
+        status, out, err = python("-c", code, cwd=folder, env=environment | more)
+        assert status == 0, err
+        return json.loads(out)
 
     once.folder = folder
-    yield once
-    process.communicate()
+    return once
 
 
 @contextlib.contextmanager
@@ -207,12 +185,6 @@ def test_results_of_code_outside_are_stored_under_its_version(run, first):
     assert run(again)[:2] == [4.5, 1]
 
 
-def test_switches_of_numba_count(run, first):
-    early = "from numba import config\nconfig.BOUNDSCHECK = 1\n"
-    assert run(early + RUN)[:2] == [4.5, 1] and run(early + RUN) == SERVED
-    assert run(RUN.replace("value =", f"{early}value =")) == [4.5, 1, 1]
-
-
 WRONG = """
 known = {"problem": callee.Problem(), "x": 1.0}
 store.write(store.path_of(outer.outer, known), store.pickle.dumps((7.0, [])))
@@ -224,7 +196,10 @@ code_key.surroundings.cache_clear()
 """
 
 
-def test_fresh_replaces_entries_and_libraries_count(run, first):
+def test_switches_and_libraries_count_and_fresh_replaces_entries(run, first):
+    early = "from numba import config\nconfig.BOUNDSCHECK = 1\n"
+    assert run(early + RUN)[:2] == [4.5, 1] and run(early + RUN) == SERVED
+    assert run(RUN.replace("value =", f"{early}value =")) == [4.5, 1, 1]
     assert run(RUN.replace("value =", WRONG)) == run() == [7.0, 0, None]
     assert run(PRIVREGRET_STORE="fresh") == [4.5, 1, 1]
     assert run(OTHER + RUN) == [4.5, 1, 0]
@@ -240,6 +215,7 @@ def test_a_bad_version_is_refused(monkeypatch):
 def test_what_is_stored_imports_nothing_that_publishes():
     for file in PACKAGE.rglob("*.py"):
         text = file.read_text()
-        if "@store.cached" in text or "@jit" in text:
-            assert "privregret.press" not in text, file
+        assert not ("@store.cached" in text or "@jit" in text) or "privregret.press" not in text, (
+            file
+        )
     assert {*code_key.layers()} == {"engine", "press", "studies"}

@@ -13,6 +13,8 @@ from conftest import ROOT, refused
 from privregret import estimates, press
 from privregret.press import draw, style
 
+COLUMNS = ["epsilon", "algorithm", "t", "mean", "q10", "q90"]
+
 
 @pytest.fixture(autouse=True)
 def closed():
@@ -33,27 +35,26 @@ def test_no_two_algorithms_look_alike():
     assert list(map(style.look, reversed(names))) == own[::-1]
 
 
+def test_settings_of_the_user_have_no_part(monkeypatch):
+    monkeypatch.setitem(plt.rcParams, "axes.xmargin", 0.3)
+    style.use()
+    assert plt.rcParams["axes.xmargin"] == 0.05
+
+
 def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
-    names = ["_north", "south"]
-    rows = [(a, t, t, t, t) for a in names for t in (1.0, 9.0)]
-    data = pd.DataFrame(rows, columns=["algorithm", "t", "mean", "q10", "q90"])
-    at_end = data.assign(epsilon=data.t)
-    for fig in (draw.regret_panel(data), draw.final_regret_panel(at_end)):
+    rows = [(t, a, t, t, t, t) for a in ("_north", "south") for t in (1.0, 9.0)]
+    data = pd.DataFrame(rows, columns=COLUMNS)
+    for fig in (draw.regret_panel(data.drop(columns="epsilon")), draw.final_regret_panel(data)):
         said = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
         assert len(said) == 2 and "_north" in said[0]
 
 
-# privacy-audit-losses has a row for each algorithm, and one colour
-FIGURES = [
-    path
-    for path in sorted(ROOT.glob("figures/*/*.csv"))
-    if path.with_suffix(".png").exists() and path.stem != "privacy-audit-losses"
-]
-
-
 def test_algorithms_of_one_figure_differ_in_marker_and_in_colour_or_dashes():
     found = 0
-    for path in FIGURES:
+    for path in ROOT.glob("figures/*/*.csv"):
+        # that one has a row for each algorithm, and one colour
+        if not path.with_suffix(".png").exists() or path.stem == "privacy-audit-losses":
+            continue
         words = pd.read_csv(path).select_dtypes(exclude="number").to_numpy().ravel()
         shown = sorted(set(map(str, words)) & set(style.ALGORITHMS))
         for pair in itertools.combinations(shown, 2):
@@ -81,9 +82,7 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
 @pytest.mark.parametrize(("count", "rows", "finals"), [(3, 1, 0), (7, 2, 1)])
 def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(count, rows, finals):
     cells = itertools.product(range(count), ("UCB1", "IMED"), (1, 10, 100))
-    names = ["epsilon", "algorithm", "t", "mean"]
-    data = pd.DataFrame([(e, a, t, t * (e + 1)) for e, a, t in cells], columns=names)
-    data = data.assign(q10=data["mean"], q90=data["mean"])
+    data = pd.DataFrame([(e, a, t, *[t * (e + 1)] * 3) for e, a, t in cells], columns=COLUMNS)
     last = data[data.t == 100].assign(epsilon=data.epsilon + 1) if finals else None
     fig = draw.regret_grid(data, finals=last, name="setting 1")
     drawn = [ax for ax in fig.axes if ax.axison]
@@ -102,9 +101,8 @@ def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(c
 
 
 def test_what_is_missing_is_named_with_the_function_that_makes_it():
-    regret = [1.0, 2.0, 3.0, 4.0]
-    runs = pd.DataFrame({"algorithm": "IMED", "t": [1, 1, 9, 9], "regret": regret, "epsilon": 1.0})
-    means = estimates.means(runs, ["algorithm", "t"])
+    runs = {"algorithm": "IMED", "t": [1, 1, 9, 9], "regret": [1.0, 2.0, 3.0, 4.0], "epsilon": 1.0}
+    means = estimates.means(runs := pd.DataFrame(runs), ["algorithm", "t"])
     refused(lambda: draw.regret_panel(means), "q10", "estimates.bands")
     refused(lambda: draw.final_regret_panel(means), "epsilon", "q10", "estimates.bands")
     refused(lambda: draw.regret_grid(means), "epsilon", "estimates.bands")

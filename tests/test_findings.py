@@ -12,69 +12,55 @@ import pytest
 from conftest import ROOT
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
-from privregret.press import render
-from privregret.press.findings import (
-    CLAIM,
-    FAILURES,
-    UNDECIDED,
-    VERDICTS,
-    WORDS,
-    Finding,
-    criterion,
-)
+from privregret.press import findings, render
+from privregret.press.findings import CLAIM, FAILURES, VERDICTS, WORDS, criterion
 from privregret.press.papers import PAPERS
 
-(YES, NO), OPEN = WORDS[CLAIM], UNDECIDED
+(YES, NO), OPEN = WORDS[CLAIM], findings.UNDECIDED
+UP, DOWN = math.nextafter(1, 2), math.nextafter(1, 0)
 
 
 def finding(value, error=0.0, bound=0.0, kind="claim", failure="", **form):
     number, agrees = Estimate(value, error, bound), criterion(**form)
-    return Finding("one", "Section 1", "a claim", "x", number, agrees, kind, failure=failure)
+    said = "one", "Section 1", "a claim", "x"
+    return findings.Finding(*said, number, agrees, kind, failure=failure)
 
 
 # intervals are value +- 3 errors, numbers exact in binary; borders belong to the claim
-def test_verdict_of_a_claim_with_two_bounds():
+def test_verdicts_with_two_bounds_and_with_one():
     assert STANDARD_ERRORS == 3
     for value, error, verdict in (
-        *((0.0, 0, YES), (1.0, 0, YES), (math.nextafter(1, 2), 0, NO)),
-        *((math.nextafter(0, -1), 0, NO), (-0.25, 0.0625, NO), (-0.1875, 0.0625, OPEN)),
-        *((0.125, 0.0625, OPEN), (0.1875, 0.0625, YES), (0.8125, 0.0625, YES)),
-        *((0.875, 0.0625, OPEN), (1.1875, 0.0625, OPEN), (1.25, 0.0625, NO)),
-        *((0.5, 0.25, OPEN), (0.5, math.inf, OPEN)),
+        *((0.0, 0, YES), (1.0, 0, YES), (UP, 0, NO), (math.nextafter(0, -1), 0, NO)),
+        *((-0.25, 0.0625, NO), (-0.1875, 0.0625, OPEN), (0.125, 0.0625, OPEN)),
+        *((0.1875, 0.0625, YES), (0.8125, 0.0625, YES), (0.875, 0.0625, OPEN)),
+        *((1.1875, 0.0625, OPEN), (1.25, 0.0625, NO), (0.5, 0.25, OPEN), (0.5, math.inf, OPEN)),
     ):
         assert finding(value, error, between=(0, 1)).verdict == verdict
         assert finding(value, error, equal=0.5, within=0.5).verdict == verdict
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "at_most", "at_least", "below", "above"),
-    [
-        (1.0, 0, YES, YES, NO, NO),
-        (math.nextafter(1, 0), 0, YES, NO, YES, NO),
-        (math.nextafter(1, 2), 0, NO, YES, NO, YES),
+    for value, error, *verdicts in (
+        *((1.0, 0, YES, YES, NO, NO), (DOWN, 0, YES, NO, YES, NO), (UP, 0, NO, YES, NO, YES)),
         # intervals that end, or start, at the border
-        (0.25, 0.25, YES, OPEN, OPEN, NO),
-        (1.75, 0.25, OPEN, YES, NO, OPEN),
-        (0.125, 0.25, YES, NO, YES, NO),
-        (1.875, 0.25, NO, YES, NO, YES),
-        (1.0, 0.25, OPEN, OPEN, OPEN, OPEN),
-        (0.5, math.inf, OPEN, OPEN, OPEN, OPEN),
-        (-math.inf, 0, YES, NO, YES, NO),
-        (math.inf, 0, NO, YES, NO, YES),
-    ],
-)
-def test_verdict_of_a_claim_with_one_bound(value, error, at_most, at_least, below, above):
-    forms = {"at_most": at_most, "at_least": at_least, "below": below, "above": above}
-    assert {name: finding(value, error, **{name: 1}).verdict for name in forms} == forms
+        *((0.25, 0.25, YES, OPEN, OPEN, NO), (1.75, 0.25, OPEN, YES, NO, OPEN)),
+        *((0.125, 0.25, YES, NO, YES, NO), (1.875, 0.25, NO, YES, NO, YES)),
+        *((1.0, 0.25, OPEN, OPEN, OPEN, OPEN), (0.5, math.inf, OPEN, OPEN, OPEN, OPEN)),
+        *((-math.inf, 0, YES, NO, YES, NO), (math.inf, 0, NO, YES, NO, YES)),
+    ):
+        forms = "at_most", "at_least", "below", "above"
+        assert [finding(value, error, **{f: 1}).verdict for f in forms] == verdicts, value
 
 
-def test_a_numerical_error_counts_once_not_three_times_and_one_of_rounding_not_at_all():
-    assert finding(0.5, bound=0.5, at_most=1).verdict == YES
-    assert finding(0.5, 0.125, 0.25, at_most=1).verdict == OPEN
-    assert finding(0.5, 0.125, 0.125, at_most=1).verdict == YES
-    assert finding(1e6, 1e-6, at_least=1e6).verdict == YES
-    assert finding(1e6, 1e-2, at_least=1e6).verdict == OPEN
-    assert finding(0, 1e-12, at_least=0).verdict == OPEN
+def test_numerical_errors_count_once_rounding_not_at_all_and_a_tolerance_moves_the_border():
+    for verdict, numbers, form in (
+        *((YES, (0.5, 0, 0.5), {"at_most": 1}), (OPEN, (0.5, 0.125, 0.25), {"at_most": 1})),
+        *((YES, (0.5, 0.125, 0.125), {"at_most": 1}), (YES, (1e6, 1e-6), {"at_least": 1e6})),
+        *((OPEN, (1e6, 1e-2), {"at_least": 1e6}), (OPEN, (0, 1e-12), {"at_least": 0})),
+        (YES, (1.0625,), {"at_most": 1, "within": 0.125}),
+        (YES, (0.9375,), {"at_least": 1, "within": 0.125}),
+        (YES, (1.0625,), {"equal": 1, "within": 0.125}),
+        *((YES, (1.0,), {"equal": 1}), (NO, (1.0625,), {"equal": 1})),
+        (NO, (1.0625,), {"at_most": 1}),
+    ):
+        assert finding(*numbers, **form).verdict == verdict, (numbers, form)
 
 
 @pytest.mark.parametrize("kind", ["claim", "step", "ours"])
@@ -94,13 +80,6 @@ def test_a_verdict_says_how_a_statement_fails_as_printed(kind):
     odd = {of for of, one in found.items() if one.contradiction}
     known = {("", 1.5), ("misprint", 1.5), ("condition", 1.5), ("error", 0.5)}
     assert odd == (known if kind != "ours" else set())
-
-
-def test_a_tolerance_moves_the_border_of_the_criteria_that_take_one():
-    assert finding(1.0625, at_most=1, within=0.125).verdict == YES
-    assert finding(0.9375, at_least=1, within=0.125).verdict == YES
-    assert finding(1.0625, equal=1, within=0.125).verdict == finding(1.0, equal=1).verdict == YES
-    assert finding(1.0625, equal=1).verdict == finding(1.0625, at_most=1).verdict == NO
 
 
 def test_a_criterion_is_printed_as_it_is():
@@ -164,16 +143,11 @@ def test_algorithms_of_the_papers_are_in_their_tables():
     assert all(listed.values())
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
+def test_places_that_a_text_names():
+    for text, named in (
         ("Section 3, Figures 1, 6 to 8", "Section 3, Figure 1, Figure 6, Figure 7, Figure 8"),
         ("Theorem 7, Corollaries 8(ii) and 9, proofs", "Theorem 7, Corollary 8, Corollary 9"),
         ("Lemmas C.3, C.5 and (24)", "Lemma C.3, Lemma C.5"),
-        ("theorem_3_1", "Theorem 3.1"),
-        ("figure-09a", "Figure 9"),
-        ("Abstract", ""),
-    ],
-)
-def test_places_that_a_text_names(text, named):
-    assert ", ".join(render.places(text)) == named
+        *(("theorem_3_1", "Theorem 3.1"), ("figure-09a", "Figure 9"), ("Abstract", "")),
+    ):
+        assert ", ".join(render.places(text)) == named

@@ -2,11 +2,11 @@
 
 import dataclasses
 import math
-import random
 import subprocess
 import sys
 import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ import pytest
 from conftest import refused
 from scipy import stats
 
-from privregret import estimates, exact, rare, simulate, tables
+from privregret import estimates, exact, instances, rare, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
 from privregret.companion import Game, PhasedFTNL
@@ -22,14 +22,7 @@ from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
-from privregret.instances import (
-    Adversary,
-    BernoulliBandit,
-    Problem,
-    bernoulli_losses,
-    fixed_experts,
-    gap_adversary,
-)
+from privregret.instances import Adversary, BernoulliBandit, Problem, bernoulli_losses
 from privregret.privacy import audit, noisy_maxima
 
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
@@ -55,8 +48,8 @@ CALLS = {
     "BernoulliBandit": (BernoulliBandit, {"name": "a name", "means": MEANS}),
     "StochasticLosses": (bernoulli_losses, {"means": MEANS, "counts": [1, 2, 4]}),
     "Adversary": (Adversary, {"name": "a name", "starts": [0], "losses": TABLE[:1]}),
-    "fixed_experts": (fixed_experts, {"experts": 8, "arms": 2}),
-    "gap_adversary": (gap_adversary, {"arms": 2, "gap": 0.5}),
+    "fixed_experts": (instances.fixed_experts, {"experts": 8, "arms": 2}),
+    "gap_adversary": (instances.gap_adversary, {"arms": 2, "gap": 0.5}),
     "checkpoints": (simulate.checkpoints, {"horizon": 1024, "points": 4}),
     "regret_curves": (simulate.regret_curves, {"algorithms": AnytimeLazyUCB(0.5)} | ON_BANDIT),
     "regret_summary": (simulate.regret_summary, {"algorithms": DPIMED(0.5)} | ON_BANDIT),
@@ -90,16 +83,13 @@ OPEN = ("Estimate", "estimates.means", "estimates.quantile", "regret_summary", "
 
 def numbers_in(answer):
     """All numbers of an answer, one after the other."""
-    if isinstance(answer, pd.DataFrame):
-        answer = dict(answer)
     if dataclasses.is_dataclass(answer):
-        answer = {f.name: getattr(answer, f.name) for f in dataclasses.fields(answer)}
-    if isinstance(answer, dict):
-        answer = list(answer.values())
+        answer = [getattr(answer, f.name) for f in dataclasses.fields(answer)]
+    if isinstance(answer, (dict, pd.DataFrame)):
+        answer = list(dict(answer).values())
     if isinstance(answer, (list, tuple)):
         return [x for value in answer for x in numbers_in(value)]
-    found = np.ravel(answer).tolist()
-    return [x for x in found if isinstance(x, (int, float))]
+    return [x for x in np.ravel(answer).tolist() if isinstance(x, (int, float))]
 
 
 def outcome(called, **changed):
@@ -169,8 +159,8 @@ def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
         """Documented."""
         return runs, fraction
 
-    assert run(3.0) == (3, 2.0) and run(3, 1) == (3, 1.0)  # defaults are not checked
-    assert run.__doc__ == "Documented." and run.__name__ == "run"
+    # defaults are not checked
+    assert (run(3.0), run(3, 1), run.__doc__) == ((3, 2.0), (3, 1.0), "Documented.")
     refused(lambda: run(3, fraction=2.0), "fraction", "2.0")
     refused(lambda: checks.validate(horizon=checks.positive_int)(run), "run", "horizon")
 
@@ -180,6 +170,12 @@ def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
 ARM, STATE = np.dtype([("total", float)]), np.dtype([("best", np.int64)])
 # the second is hidden by the argument of that name
 RNG = rng = np.random.default_rng(1)
+LATE = jit(lambda arms, state, settings, t, rng: 0 if t < 10**6 else int(arms[0]["totl"]))
+FRACTION = jit(lambda arms, state, settings, t, rng: (t - 1) / len(arms))
+UNSUPPORTED = jit(lambda arms, state, settings, t, rng: rng.choice(len(arms)))
+OUTSIDE = jit(lambda arms, state, settings, t, rng: int(arms[len(arms) + 20]["total"] > 1))
+ALWAYS = jit(lambda arms, state, settings, t, rng: 1)
+BY_SETTINGS = jit(lambda arms, state, settings, t, rng: settings.fast * t // settings.pulls % 3)
 
 
 @jit
@@ -191,26 +187,6 @@ def choose(arms, state, settings, t, rng):
 @jit
 def observe(arms, state, settings, t, j, reward, rng):
     arms[j]["total"] += reward
-
-
-@jit
-def late(arms, state, settings, t, rng):
-    return 0 if t < 10**6 else int(arms[0]["totl"])
-
-
-@jit
-def fraction(arms, state, settings, t, rng):
-    return (t - 1) / len(arms)
-
-
-@jit
-def unsupported(arms, state, settings, t, rng):
-    return rng.choice(len(arms))
-
-
-@jit
-def outside(arms, state, settings, t, rng):
-    return int(arms[len(arms) + 20]["total"] > 1)
 
 
 @jit
@@ -226,7 +202,8 @@ def mine(choose=choose, observe=observe, settings=(1.0, 0.0), start=None, **own)
     """An algorithm of these steps, its parameters all 1."""
     more = {"bases": (BanditAlgorithm,), "frozen": True, "namespace": NAMES}
     kind = dataclasses.make_dataclass("Mine", own, **more)
-    kind.steps, kind.settings = Steps(ARM, STATE, choose, observe), lambda self, *sizes: settings
+    kind.steps = Steps(ARM, STATE, choose, observe)
+    kind.settings = lambda self, *sizes: settings() if callable(settings) else settings
     if start:
         kind.start, kind.steps = start, None
     return kind(*own.values())
@@ -238,14 +215,15 @@ NAMES = {"id": "mine", "label": "mine", "source": "a test", "privacy": NOT_PRIVA
 @pytest.mark.parametrize(
     ("wrong", "shown"),
     [
-        ({"choose": late}, ["choose", "totl"]),
-        ({"choose": fraction}, ["choose", "0.0"]),
-        ({"choose": unsupported}, ["choose", "rng.choice(len(arms))"]),
-        ({"choose": outside}, ["choose", "IndexError"]),
+        ({"choose": LATE}, ["choose", "totl"]),
+        ({"choose": FRACTION}, ["choose", "0.0"]),
+        ({"choose": UNSUPPORTED}, ["choose", "rng.choice(len(arms))"]),
+        ({"choose": OUTSIDE}, ["choose", "IndexError"]),
         ({"observe": swapped}, ["observe", 'arms[j]["total"] += reward']),
         ({"observe": plain}, ["observe", "@jit"]),
         ({"settings": 3.0}, ["choose", "pulls, _ = settings"]),
         ({"settings": {"a": 1}}, ["settings", "dict"]),
+        ({"settings": lambda: 1 / 0}, ["settings", "ZeroDivisionError", "1 / 0"]),
     ],
 )
 def test_a_mistake_in_a_step_is_one_line(wrong, shown):
@@ -265,18 +243,7 @@ def test_a_mistake_in_a_step_is_one_line(wrong, shown):
         lambda: audit.searched_loss(algorithm.play, pair, runs=4, seed=1),
     ):
         error = refused(call, "Mine", *shown)
-        assert {"0.0", "@jit"} & {*shown} or "NUMBA_DISABLE_JIT=1" in str(error)
-
-
-def test_settings_that_fail_are_one_line():
-    algorithm = mine()
-    type(algorithm).settings = lambda self, *sizes: 1 / 0
-    for call in (
-        lambda: algorithm.start(3, rng=1),
-        lambda: algorithm.play(TABLE, rng=1),
-        lambda: simulate.regret_summary(algorithm, BANDIT, **RUNS),
-    ):
-        refused(call, "settings of Mine", "ZeroDivisionError", "1 / 0", error=TypeError)
+        assert {"0.0", "@jit", "1 / 0"} & {*shown} or "NUMBA_DISABLE_JIT=1" in str(error)
 
 
 @jit
@@ -304,12 +271,6 @@ class Shared:
     rng = np.random.default_rng(3)
 
 
-class Hidden:
-    @property
-    def rng(self):
-        return random.randrange(2)
-
-
 class Scipy:
     def __init__(self, rng):
         self.drawn = stats.norm.rvs(size=3)
@@ -317,30 +278,22 @@ class Scipy:
 
 class Seeded:
     def __init__(self, rng):
-        from numpy.random import default_rng
-
-        self.rng = default_rng(rng)
+        self.rng = np.random.default_rng(rng)
         self.drawn = stats.norm.rvs(random_state=self.rng)
-        assert isinstance(self.rng, np.random.Generator)
 
 
 def started(learner):
     return {"start": lambda self, arms, rng, horizon=None: learner(rng)}
 
 
-@pytest.mark.parametrize(
-    ("wrong", "shown"),
-    [
-        ({"choose": through_a_helper}, ["np.random.laplace", "helper"]),
-        ({"choose": held}, ["RNG", "held"]),
-        (started(Named), ["np.random.default_rng", "__init__"]),
-        (started(Shared), ["Shared.rng"]),
-        (started(Hidden), ["random.randrange", "rng"]),
-        (started(Scipy), ["stats.norm.rvs", "__init__"]),
-    ],
-)
-def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):
-    refused(lambda: mine(**wrong), "Mine", "rng", *shown, error=TypeError)
+def test_random_numbers_that_ignore_the_seed_are_refused():
+    for wrong, *shown in (
+        ({"choose": through_a_helper}, "np.random.laplace", "helper"),
+        *(({"choose": held}, "RNG", "held"), (started(Shared), "Shared.rng")),
+        (started(Named), "np.random.default_rng", "__init__"),
+        (started(Scipy), "stats.norm.rvs", "__init__"),
+    ):
+        refused(partial(mine, **wrong), "Mine", "rng", *shown, error=TypeError)
     assert len(mine(**started(Seeded)).start(2, 1).rng.random(2)) == 2
 
 
@@ -388,28 +341,13 @@ privregret.nonsense
     assert last.startswith("AttributeError") and "nonsense" in last, done.stderr
 
 
-@jit
-def never(arms, state, settings, t, rng):
-    return 1
-
-
-class Always:
-    def __init__(self, arm):
-        self.arm = arm
-
-    def choose(self):
-        return self.arm
-
-    def observe(self, reward):
-        assert reward in (0.0, 0.25, 0.5, 1.0)
-
-
 def starts(arm):
-    return lambda self, arms, rng, horizon=None: Always(arm)
+    learner = SimpleNamespace(choose=lambda: arm, observe=float)
+    return lambda self, arms, rng, horizon=None: learner
 
 
 def test_a_subclass_with_other_steps_or_its_own_learner_is_what_is_played():
-    steps = AnytimeLazyUCB.steps._replace(choose=never)
+    steps = AnytimeLazyUCB.steps._replace(choose=ALWAYS)
     problem, table = BernoulliBandit("three", (0.9, 0.5, 0.1)), np.ones((20, 3))
     for arm, own in ((1, {"steps": steps}), (2, {"start": starts(2)})):
         algorithm = type("Heir", (AnytimeLazyUCB,), {"id": "heir", "label": "heir"} | own)(1.0)
@@ -417,43 +355,28 @@ def test_a_subclass_with_other_steps_or_its_own_learner_is_what_is_played():
         assert set(algorithm.play(table, rng=1)) == {arm}
 
 
-@pytest.mark.parametrize(
-    ("base", "wrong", "shown"),
-    [
-        (BanditAlgorithm, {"start": lambda self, rng, arms, horizon=None: 1}, ["'rng', 'arms'"]),
-        (BanditAlgorithm, {"start": lambda self, arms, horizon, rng: 1}, ["'horizon', 'rng'"]),
-        (BanditAlgorithm, {"steps": (ARM, STATE, choose, observe)}, ["steps", "Steps", "tuple"]),
-        (type(mine()), {"privacy": Privacy(1.0, -1.0), "id": "odd"}, [-1.0]),
-        (type(mine()), {"privacy": Privacy(1.0, math.nan), "id": "odd"}, ["nan"]),
-        (type(mine()), {}, ["id"]),
-    ],
-)
-def test_a_class_of_another_form_is_refused_before_any_run(base, wrong, shown):
-    given = NAMES if base is BanditAlgorithm else {}
+def test_a_class_of_another_form_is_refused_before_any_run():
+    def other(self, rng, arms, horizon=None):
+        return 1
 
-    def run():
-        simulate.regret_summary(type("Odd", (base,), given | wrong)(), BANDIT, **RUNS)
+    for base, wrong, shown in (
+        (BanditAlgorithm, NAMES | {"start": other}, "'rng', 'arms'"),
+        (BanditAlgorithm, NAMES | {"steps": (ARM, STATE, choose, observe)}, "tuple"),
+        *((type(mine()), {"privacy": Privacy(1.0, p), "id": "odd"}, p) for p in (-1.0, math.nan)),
+        (type(mine()), {}, "id"),
+    ):
 
-    refused(run, "Odd", *shown)
+        def run(base=base, wrong=wrong):
+            simulate.regret_summary(type("Odd", (base,), wrong)(), BANDIT, **RUNS)
 
-
-@jit
-def by_its_settings(arms, state, settings, t, rng):
-    return t // settings.pulls % len(arms) if settings.fast else 0
+        refused(run, "Odd", shown)
 
 
 def test_kernels_take_the_parameters_that_are_numbers():
-    named = NAMES | {"steps": Steps(ARM, STATE, by_its_settings, observe)}
-
-    @dataclasses.dataclass(frozen=True)
-    class Own(type("Named", (BanditAlgorithm,), named)):
-        name: str
-        pulls: int
-        rate: "float"
-        fast: bool
-        prior: object
-
-    algorithm = Own("x", 2, 0.5, True, None)
+    fields = [("name", str), ("pulls", int), ("rate", "float"), ("fast", bool), ("prior", object)]
+    named = NAMES | {"steps": Steps(ARM, STATE, BY_SETTINGS, observe)}
+    more = {"bases": (BanditAlgorithm,), "frozen": True, "namespace": named}
+    algorithm = dataclasses.make_dataclass("Own", fields, **more)("x", 2, 0.5, True, None)
     assert algorithm.settings(None, 2) == (2, 0.5, True)
     assert algorithm.play(TABLE, rng=1).tolist() == [0, 1, 1, 2]
 

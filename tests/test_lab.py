@@ -26,16 +26,16 @@ def lab(project, tmp_path):
     """The address of a JupyterLab that `make lab` started on a copy of the project, under git."""
     if not all(map(shutil.which, ("make", "git", "chromium", "chromedriver"))):
         pytest.skip("needs make, git, chromium and chromedriver on the PATH")
-    copy = project.root / "notebooks" / f"{NAME}.ipynb"
-    copy.parent.mkdir()
-    text = (ROOT / "notebooks" / f"{NAME}.ipynb").read_text()
+    text = (ROOT / f"notebooks/{NAME}.ipynb").read_text()
     assert "pairs: int = 20000" in text
+    copy = project.root / f"notebooks/{NAME}.ipynb"
+    copy.parent.mkdir()
     copy.write_text(text.replace("pairs: int = 20000", "pairs: int = 321"))
-    shutil.copy(ROOT / "notebooks" / f"{NAME}.toml", copy.parent)
+    shutil.copy(ROOT / f"notebooks/{NAME}.toml", copy.parent)
     for name in ("Makefile", "pyproject.toml", ".gitattributes", ".gitignore"):
         shutil.copy(ROOT / name, project.root)
-    shutil.copytree(ROOT / ".ci", project.root / ".ci")
-    shutil.copytree(ROOT / "notebooks/.jupyter", project.root / "notebooks/.jupyter")
+    for name in (".ci", "notebooks/.jupyter"):
+        shutil.copytree(ROOT / name, project.root / name)
     (project.root / ".venv").symlink_to(sys.prefix)
     (project.root / ".git/info").mkdir(parents=True)
     (project.root / ".git/info/exclude").write_text(".venv\n.cache\n")
@@ -45,14 +45,13 @@ def lab(project, tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    arguments = f"--no-browser --port={port} --ServerApp.port_retries=0 --IdentityProvider.token=t"
+    words = f"--no-browser --port={port} --ServerApp.port_retries=0 --IdentityProvider.token=t"
     strange = ("JUPYTER", "JPY", "PRIVREGRET")
     kept = {k: v for k, v in project.environment.items() if not k.startswith(strange)}
-    command = ["make", "lab", "--assume-old=.venv/.ready", f"ARGS={arguments}"]
-    with open(tmp_path / "log", "wb") as log:
-        said = {"stdout": log, "stderr": log, "start_new_session": True}
-        own = kept | {"HOME": str(tmp_path)}
-        process = subprocess.Popen(command, cwd=project.root, env=own, **said)
+    command = ["make", "lab", "--assume-old=.venv/.ready", f"ARGS={words}"]
+    said = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    own = {"cwd": project.root, "env": kept | {"HOME": str(tmp_path)}}
+    process = subprocess.Popen(command, **own, **said)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:

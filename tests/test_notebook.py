@@ -2,6 +2,8 @@
 
 import ast
 import json
+import os
+import re
 import signal
 import sys
 from types import SimpleNamespace
@@ -26,18 +28,15 @@ def start(injected="", **changes):
 
 
 def test_good_values_pass_and_bad_ones_stop_with_one_line_that_names_them():
+    # only what papermill injected is checked for names: a cell that begins so and assigns literals
+    for cell in ("n = 3", "# Parameters of my own\nn = 3", "# Parameters\n%matplotlib inline"):
+        start(cell)
     namespace = start("# Parameters\nruns = 3\n")
     assert type(namespace["epsilon"]) is float and namespace["epsilons"] == [0.5, 2.0]
     assert notebook.current.parameters["epsilon"] == 1
     for changes, *shown in (({"runs": "five"}, "runs", "'five'"), ({"epsilons": [1, 0]}, "[1]")):
         error = refused(lambda given=changes: start(**given), *shown, error=notebook.ParameterError)
         assert error._render_traceback_() == [f"ParameterError: {error}"]
-
-
-def test_names_of_other_cells_are_not_parameters():
-    """Only what papermill injected is checked: a cell that begins so and assigns literals."""
-    for cell in ("n = 3", "# Parameters of my own\nn = 3", "# Parameters\n%matplotlib inline"):
-        start(cell)
 
 
 def test_a_run_by_hand_with_other_parameters_has_a_folder_of_its_own(monkeypatch):
@@ -56,10 +55,9 @@ def test_a_run_by_hand_with_other_parameters_has_a_folder_of_its_own(monkeypatch
 def test_what_cannot_be_a_parameter_is_shown_as_it_is_written():
     unfit = "2**10**9|2**4000 * 2**4000|10**400 / 3|1 / 0|(-8)**0.5|[0] * 9|True + 1|1j|b'a'"
     for value in f"{unfit}|f(1)|x.y|{{1, 2}}|1 < 2|not 1".split("|"):
-        cell = {"metadata": {"tags": ["parameters"]}, "source": [f"runs: int = {value}"]}
-        book = json.dumps({"cells": [cell]}).encode()
-        error = refused(lambda book=book: notebook.declared(book), error=ValueError)
-        assert ast.unparse(ast.parse(value, mode="eval")) in str(error)
+        tree = ast.parse(value, mode="eval").body
+        with pytest.raises(ValueError, match=re.escape(ast.unparse(tree))):
+            notebook.literal(tree)
 
 
 def test_the_end_mark_has_the_peak_of_memory_in_megabytes(tmp_path, monkeypatch, capsys):
@@ -71,11 +69,10 @@ def test_the_end_mark_has_the_peak_of_memory_in_megabytes(tmp_path, monkeypatch,
         monkeypatch.setattr(notebook.sys, "platform", system)
         monkeypatch.setattr(notebook.resource, "getrusage", lambda _, usage=usage: usage)
         notebook.end()
-        cells = [{"outputs": [{"data": {"text/plain": ""}}, {"data": shown[-1]}]}]
-        mark = notebook.end_mark(json.dumps({"cells": cells}).encode())
-        ran = {"python": sys.executable, "package": str(ROOT / "src/privregret")}
-        assert mark == {"megabytes": 300} | ran
-    assert notebook.end_mark(json.dumps({"cells": [{}]}).encode()) is None
+    cells = [{"outputs": [{"data": {"text/plain": ""}}, {"data": data}]} for data in shown]
+    marks = [notebook.end_mark(json.dumps({"cells": [cell]}).encode()) for cell in (*cells, {})]
+    ran = {"python": sys.executable, "package": str(ROOT / "src/privregret")}
+    assert marks == [{"megabytes": 300} | ran] * 2 + [None]
     # a script says where its output is
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
     monkeypatch.setattr(notebook, "get_ipython", lambda: None)
@@ -104,23 +101,16 @@ def save(folder, *cells, tags=("parameters",), more=""):
     path.write_text(json.dumps({"cells": made}))
 
 
-@pytest.mark.parametrize(
-    ("cells", "tags", "shown"),
-    [
-        (["runs: int = 3\nprint(runs)"], ["parameters"], "print(runs)"),
-        (["runs: int"], ["parameters"], "runs"),
-        (["runs: int = n"], ["parameters"], "n"),
-        (["runs: int ="], ["parameters"], "line"),
-        (["runs = 3", "runs = 4"], ["parameters", "parameters"], "2"),
-        (["runs = 3", "runs += 1"], ["parameters", "skip-execution"], "skip-execution"),
-        (["runs = 3", "runs = 9"], ["parameters", "injected-parameters"], "injected-parameters"),
-    ],
-)
-def test_what_no_hash_would_know_is_refused(folder, cells, tags, shown):
+def test_what_no_hash_would_know_is_refused(folder):
     save(folder, "factor = 1\nruns: int = 2**3  # many")
     assert batch.read("demo/one")[2] == {"factor": 1, "runs": 8}
-    save(folder, *cells, tags=tags)
-    refused(lambda: batch.read("demo/one"), "demo/one.ipynb", shown, error=batch.UsageError)
+    for shown, *cells in (
+        *(("print(runs)", "runs: int = 3\nprint(runs)"), ("runs", "runs: int")),
+        *(("n", "runs: int = n"), ("line", "runs: int =")),
+        *((tag, "runs = 3", "runs = 4") for tag in (2, "skip-execution", "injected-parameters")),
+    ):
+        save(folder, *cells, tags=("parameters", "parameters" if shown == 2 else shown))
+        refused(lambda: batch.read("demo/one"), "demo/one.ipynb", shown, error=batch.UsageError)
 
 
 def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
@@ -135,15 +125,12 @@ def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
     assert committed() == {"runs": 3}
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "one")
-    save(folder, "runs: int = len('half')")
-    assert committed() == {"runs": 3} and not told
-    save(folder, "runs: int = 7")
-    other = folder / "other"
-    other.mkdir()
-    git(other, "init", "-q")
+    for saved in ("len('half')", "7"):
+        save(folder, f"runs: int = {saved}")
+        assert committed() == {"runs": 3} and not told
     with monkeypatch.context() as hook:
         for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-            hook.setenv(name, str(other / ".git"))
+            hook.setenv(name, str(folder / "other"))
         assert committed() == {"runs": 3} and not told
     (folder / ".git").rename(folder / ".hidden")
     assert committed() == {"runs": 7} and len(told) == 1
@@ -152,34 +139,30 @@ def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
     (folder.parent / ".git").rename(folder / ".home")
 
 
-@pytest.mark.parametrize("why", ["program", "damage"])
-def test_where_git_cannot_say_what_was_published_counts(folder, why, monkeypatch, capsys):
+def test_where_git_cannot_say_what_was_published_counts(folder, monkeypatch, capsys):
     git(folder, "init", "-q")
     save(folder, "runs: int = 7\nnew = 1")
-    (folder / ".git/HEAD").write_text("damaged")
-    if why == "program":
-        monkeypatch.setenv("PATH", str(folder))
     known = {"notebooks": {"demo/one": {"parameters": {"runs": 3}}}, "outputs": {}}
     monkeypatch.setattr(batch.record, "read", lambda _: known)
-    (job,) = batch.jobs(["demo/one"], {})
-    assert job.parameters == {"runs": 3, "new": 1} and job.changed == {"runs": 3}
-    out, err = capsys.readouterr()
-    named(out, "demo/one", "runs", 7, 3)
-    assert err.count("\n") == 1
+    (folder / ".git/HEAD").write_text("damaged")
+    for path in (os.environ["PATH"], str(folder)):  # there is no program
+        monkeypatch.setenv("PATH", path)
+        (job,) = batch.jobs(["demo/one"], {})
+        assert job.parameters == {"runs": 3, "new": 1} and job.changed == {"runs": 3}
+        out, err = capsys.readouterr()
+        named(out, "demo/one", "runs", 7, 3)
+        assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("given", "usual", "value"),
-    [
+def test_values_of_the_command_line_are_what_the_parameter_takes():
+    for given, usual, value in (
         *(("2**22", 5, 2**22), ("1e6", 5, 1e6), ("true", False, True), (3, 5, 3)),
         *(("-2 * 10**6 // 3", 5, -666667), ("(1, 'a', True, None)", [5], [1, "a", True, None])),
         *(("0.5", [1.0, 2.0], [0.5]), ("0.5, 2**-3", [1.0], [0.5, 0.125]), ("[1, 2]", [1], [1, 2])),
         *(("a", ["b"], ["a"]), ("2024/11", "", "2024/11"), ("5", "", "5"), ("'a b'", "", "a b")),
         *(("2**10**9", 5, "2**10**9"), ("five", 5, "five"), ("[" * 300, 5, "[" * 300)),
-    ],
-)
-def test_values_of_the_command_line_are_what_the_parameter_takes(given, usual, value):
-    assert repr(batch.fitted(given, usual)) == repr(value)
+    ):
+        assert repr(batch.fitted(given, usual)) == repr(value)
 
 
 def test_by_hand_a_figure_of_ones_own_needs_no_caption(folder, monkeypatch):
@@ -196,13 +179,13 @@ def test_by_hand_a_figure_of_ones_own_needs_no_caption(folder, monkeypatch):
     assert {path.suffix for path in made.glob("mine.*")} == {".pdf", ".png", ".csv", ".tex"}
     assert "y\\_low" in (made / "mine-too.tex").read_text()
 
-    def draw(key):
-        return lambda: publish.figure(plt.subplots()[0], data, key)
+    def draw(key="mine"):
+        publish.figure(plt.subplots()[0], data, key)
 
-    refused(draw("typo"), "figure.typo", "«nothing»", error=text.TextError)
+    refused(lambda: draw("typo"), "figure.typo", "«nothing»", error=text.TextError)
     refused(lambda: publish.verdict("mine", 1.0), "claim.mine", error=text.TextError)
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(folder / "build/lab"))
-    refused(draw("mine"), "figure.mine", error=text.TextError)
+    refused(draw, "figure.mine", error=text.TextError)
 
 
 def test_a_clone_from_which_the_package_is_not_installed_is_named(folder, monkeypatch, capsys):

@@ -1,23 +1,31 @@
-"""Every notebook keeps the contract, and runs headlessly with small parameters."""
+"""Every notebook keeps the contract, runs headlessly with small parameters, and its verdicts can
+fail: faults planted in the package turn the findings that are about them.
+
+One fault for each notebook; `pytest --every-fault` tries all of them, which takes about ten
+minutes.
+"""
 
 import ast
 import fnmatch
+import importlib
 import json
+import pkgutil
 import re
 import tomllib
 
 import nbformat
 import pandas as pd
+import planted
 import pytest
 from conftest import ROOT, refused
 from papermill.translators import PythonTranslator
+from planted import run
 
 from privregret.press import batch, record, text
 from privregret.press import notebook as nb
 from privregret.press.papers import PAPERS
 
 NAMES = batch.notebooks()
-SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
 
 
 def read(name):
@@ -38,7 +46,7 @@ def checked(name, injected):
 
 
 def test_the_smoke_profile_has_every_notebook_and_no_other():
-    assert set(SMOKE) == set(NAMES)
+    assert {*tomllib.loads((ROOT / "notebooks/smoke.toml").read_text())} == {*NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -52,10 +60,8 @@ def test_contract(name):
     assert parameters.metadata["tags"] == ["parameters"] and "check" in check.metadata["tags"]
     assert last.source == "notebook.end()"
     lines = parameters.source.splitlines()
-    for statement in ast.parse(parameters.source).body:  # literals, each with a comment
-        assert isinstance(statement, ast.AnnAssign)
+    for statement in ast.parse(parameters.source).body:  # each with a comment
         assert "#" in "".join(lines[max(statement.lineno - 2, 0) : statement.end_lineno])
-        nb.literal(statement.value)
     call = next(line.value for line in ast.parse(check.source).body if isinstance(line, ast.Expr))
     assert call.args[0].value == name
     assert [k.arg for k in call.keywords] == list(defaults(name))
@@ -87,45 +93,28 @@ def test_a_file_must_come_with_what_it_holds(tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_outputs_exist_and_parse(smoke, name):
+def test_what_is_published_is_whole_and_named_and_all_of_its_texts_are_used(smoke, name):
     root = smoke(name)
-    manifest = record.read(root)
-    mine = {
-        output: entry for output, entry in manifest["outputs"].items() if entry["notebook"] == name
-    }
-    assert mine
-    for output, entry in mine.items():
-        files = {e: root / "figures" / f"{output}{e}" for e in record.KINDS[entry["kind"]]}
+    fresh, kept = map(record.read, (root, ROOT))
+    # a panel for each epsilon: fewer at small parameters
+    mine = {o for o, entry in kept["outputs"].items() if entry["notebook"] == name}
+    assert {*fresh["outputs"]} and {*fresh["outputs"]} <= mine
+    for output, entry in fresh["outputs"].items():
+        files = {e: (root / f"figures/{output}{e}") for e in record.KINDS[entry["kind"]]}
         assert len(pd.read_csv(files[".csv"])) > 0
         assert rf":{output}}}" in files[".tex"].read_text()
-        if entry["kind"] == "figure":
-            assert files[".pdf"].read_bytes().startswith(b"%PDF")
-            assert files[".png"].read_bytes().startswith(b"\x89PNG")
-    findings = manifest["notebooks"][name]["findings"]
-    assert findings, "a notebook has findings"
-    # a finding may be shown by a figure of another notebook
-    published = record.read(ROOT)["outputs"]
-    assert {row["figure"] for row in findings if row["figure"]} <= {*mine, *published}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_figure_draws_and_names_what_is_published_with_it(smoke, name):
-    wrong = json.loads((smoke(name) / "pictures.json").read_text())["wrong"]
-    assert not {key: found for key, found in wrong.items() if found}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_published_outputs_are_those_of_the_notebook_and_all_of_its_texts_are_used(smoke, name):
-    fresh, kept = map(record.read, (smoke(name), ROOT))
-    published = kept["outputs"]  # a panel for each epsilon: fewer at small parameters
-    mine = {output for output in published if published[output]["notebook"] == name}
-    assert set(fresh["outputs"]) <= mine
+        for ending, begins in ((".pdf", b"%PDF"), (".png", b"\x89PNG")):
+            assert ending not in files or files[ending].read_bytes().startswith(begins)
     new, old = (r["notebooks"][name] for r in (fresh, kept))
     assert set(new.get("numbers", {})) <= set(old.get("numbers", {}))
     texts, paper = text.read(ROOT / f"notebooks/{name}.toml"), name.split("/")[0]
-    assert set(texts["claim"]) == {row["key"] for row in new["findings"]}
+    assert texts["claim"] and {*texts["claim"]} == {row["key"] for row in new["findings"]}
     for pattern in (*texts["figure"], *texts["table"]):
         assert fnmatch.filter(mine, f"{paper}/{pattern}"), pattern
+    # a finding may be shown by a figure of another notebook
+    assert {row["figure"] for row in new["findings"] if row["figure"]} <= {*kept["outputs"]}
+    wrong = json.loads((root / "pictures.json").read_text())["wrong"]
+    assert not {key: found for key, found in wrong.items() if found}
 
 
 def test_columns_have_one_meaning_each():
@@ -148,3 +137,27 @@ def test_columns_have_one_meaning_each():
     shared = {c for c, notebooks in made.items() if len(notebooks) > 1 and "_over_" not in c}
     assert shared <= explained, sorted(shared - explained)
     assert explained <= used, sorted(explained - used)
+
+
+PLANTS = {}
+for module in pkgutil.iter_modules(planted.__path__):
+    PLANTS |= getattr(importlib.import_module(f"planted.{module.name}"), "PLANTS", {})
+
+
+def pytest_generate_tests(metafunc):
+    if "patch" in metafunc.fixturenames:
+        tried = None if metafunc.config.getoption("--every-fault") else 1
+        faults = [(n, *fault) for n in PLANTS for fault in [*PLANTS[n].items()][:tried]]
+        ids = [f"{notebook}: {keys}" for notebook, keys, _ in faults]
+        metafunc.parametrize(("notebook", "keys", "patch"), faults, ids=ids)
+
+
+def test_a_planted_fault_turns_the_verdicts_about_it(notebook, keys, patch, smoke, monkeypatch):
+    before = run.by_key(record.read(smoke(notebook))["notebooks"][notebook]["findings"])
+    planted.through_run(monkeypatch)
+    patch(monkeypatch)
+    assert run.unturned(keys.split(), before, run.findings(notebook, keys.split())) == []
+
+
+def test_every_notebook_has_a_planted_fault():
+    assert {*PLANTS} == {*NAMES}

@@ -3,6 +3,7 @@ it."""
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,30 +31,15 @@ def elsewhere(tmp_path_factory):
     """The smoke profile of some notebooks, run as if on an old processor."""
     project = Project(tmp_path_factory.mktemp("elsewhere"))
     for name in ["smoke.toml", *(f"{name}.{e}" for name in NOTEBOOKS for e in ("ipynb", "toml"))]:
-        if (ROOT / "notebooks" / name).exists():
-            files.write(project.root / "notebooks" / name, (ROOT / "notebooks" / name).read_bytes())
+        files.write(project.root / "notebooks" / name, (ROOT / "notebooks" / name).read_bytes())
     code = "import numpy; print(sum(numpy._core._multiarray_umath.__cpu_features__.values()))"
     environment = project.environment | OLD_PROCESSOR
-    here, there = (
-        int(subprocess.check_output([sys.executable, "-c", code], env=e))
-        for e in (project.environment, environment)
-    )
+    ask = partial(subprocess.check_output, [sys.executable, "-c", code])
+    here, there = (int(ask(env=e)) for e in (project.environment, environment))
     assert there < here or here < 20, "the switches have no effect"
     command = [sys.executable, "-m", "privregret", "reproduce", "--smoke"]
     subprocess.run(command, cwd=project.root, env=environment, check=True)
     return project.root / "build" / "smoke"
-
-
-def staged(source, name, folder):
-    """The outputs of one notebook in a folder of their own, as a run leaves them."""
-    part = record.read(source)
-    mine = {o: entry for o, entry in part["outputs"].items() if entry["notebook"] == name}
-    paths = [f"figures/{o}{e}" for o, entry in mine.items() for e in record.KINDS[entry["kind"]]]
-    for path in paths:
-        files.write(folder / path, (source / path).read_bytes())
-    with record.changing(folder) as new:
-        new |= {"outputs": mine, "notebooks": {name: part["notebooks"][name]}}
-    return folder
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")  # infinite numbers are compared as well
@@ -64,8 +50,8 @@ def test_what_was_published_here_stays_when_it_is_made_there(name, elsewhere, sm
     for source in (smoke(name), elsewhere):
         entry = record.read(source)["notebooks"][name]
         origin = {key: record.read(elsewhere)["notebooks"][name][key] for key in record.ORIGIN}
-        record.adopt(staged(source, name, tmp_path / "staged"), tmp_path / "root", name, origin)
-        kept = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
+        record.adopt(source, tmp_path, name, origin)
+        kept = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
         written.append((kept, [*record.frames(entry)]))
     (here, said_here), (there, said_there) = written
     assert len(here) > 3 and here == there

@@ -41,21 +41,23 @@ def find(value=0.5, key="falls", **entry):
     return publish.verdict(said("claim", key, **claim), measured)
 
 
-def test_a_figure_is_four_files_and_a_manifest_entry(root):
+def test_a_figure_has_a_manifest_entry_and_a_new_run_forgets_the_last_one(root):
     draw()
+    find()
     folder = root / "figures" / "hu2021"
-    assert (folder / "figure-01.pdf").read_bytes().startswith(b"%PDF")
-    assert (folder / "figure-01.png").read_bytes().startswith(b"\x89PNG")
     pd.testing.assert_frame_equal(pd.read_csv(folder / "figure-01.csv"), DATA, rtol=1e-11)
     tex = (folder / "figure-01.tex").read_text()
-    assert r"{hu2021/figure-01.pdf}" in tex and r"\begin{figure}[htbp]" in tex
+    assert r"{hu2021/figure-01.pdf}" in tex and r"\label{fig:hu2021/figure-01}" in tex
     assert r"$\varepsilon=1$: 100\% of it" in tex  # the epsilon of the figures
-    assert r"\label{fig:hu2021/figure-01}" in tex
-    assert r"\texttt{many\_runs}" in next(t for t in published_tex(root) if "narrow" in t)
     made = record.of_notebook(record.read(root), "hu2021/one")
     assert made["notebook"]["parameters"] == {"seed": 3, "runs": 2}
     assert {"python", "numpy", "matplotlib"} <= set(made["notebook"]["versions"])
     assert set(made["outputs"]["hu2021/figure-01"]["files"]) == {".pdf", ".png", ".csv", ".tex"}
+    notebook.current.published = False
+    draw("figure-02")
+    manifest = record.read(root)
+    assert set(manifest["outputs"]) == {"hu2021/figure-02"}
+    assert not manifest["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}
 
 
 def test_publishing_twice_gives_the_same_bytes_and_a_failed_write_leaves_them(root, monkeypatch):
@@ -69,8 +71,7 @@ def test_publishing_twice_gives_the_same_bytes_and_a_failed_write_leaves_them(ro
     # what a killed run left goes, and what others write stays
     left, other = (root / folder / ".a.csv.partial-1" for folder in ("figures/hu2021", "data"))
     for path in (left, other):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("half")
+        files.write(path, b"half")
     notebook.current.published = False
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     draw()
@@ -86,11 +87,10 @@ def test_only_an_error_fails_at_the_parameters_of_the_notebook(root, monkeypatch
     assert find(2, "two", **error).verdict == "not reproduced"
     refused(lambda: find(2), "one.toml", "claim.falls", error=text.TextError)
     refused(lambda: find(0.5, **error), "one.toml", "claim.falls", error=text.TextError)
-    # a reader's other parameters, or a run by hand
     with monkeypatch.context() as patch:
         patch.setattr(notebook.current, "other", {"runs": 3})
         assert find(2).verdict == "not reproduced"
-    monkeypatch.delenv("PRIVREGRET_OUTPUT")
+    monkeypatch.delenv("PRIVREGRET_OUTPUT")  # by hand
     monkeypatch.setattr(publish, "output_root", lambda: root)
     assert find(2).verdict == "not reproduced"
 
@@ -159,22 +159,18 @@ def test_what_is_published_typesets_on_slides(root):
 
 @pytest.mark.skipif(not shutil.which("pandoc"), reason="needs pandoc")
 def test_pandoc_keeps_tables(root):
-    command = ["pandoc", "-f", "latex", "-t", "plain"]
-    page = "\n".join(published_tex(root))
+    command, page = ["pandoc", "-f", "latex", "-t", "plain"], "\n".join(published_tex(root))
     said = subprocess.run(command, input=page, capture_output=True, text=True).stdout
     assert all(word in said for word in ("Names:", "US$ #1", "10%", "2.25", "my_arm"))
     assert "plus" not in said and "linewidth" not in said
 
 
-WIDE = {"tab:hu2021/names": False, "tab:hu2021/many": True, "tab:hu2021/words": True}
-
-
 def test_a_table_is_as_wide_as_it_must_be(root):
-    tables = {key: tex for tex in published_tex(root) for key in WIDE if key in tex}
-    assert {key: r"{table*}" in tex for key, tex in tables.items()} == WIDE
-    words = tables["tab:hu2021/words"]
+    _, many, names, narrow, words = published_tex(root)
+    assert [r"{table*}" in tex for tex in (names, many, words)] == [False, True, True]
     assert r"{@{}p{0.3\linewidth}r@{}}" in words and r"\hspace{0pt}US\$ \#1 & " in words
     assert words.count(r"\addlinespace") == 1  # between the rows only
+    assert r"\texttt{many\_runs}" in narrow
 
 
 def test_a_run_with_other_parameters_says_so(root, monkeypatch):
@@ -183,8 +179,7 @@ def test_a_run_with_other_parameters_says_so(root, monkeypatch):
     monkeypatch.setattr(publish, "get_ipython", lambda: True)
     monkeypatch.setattr(publish, "display", lambda *outputs: shown.append(outputs[-1]))
     draw()
-    key = said("table", "small", caption=f"Small: {HU}.", columns={"t": "$t$"})
-    publish.table(DATA, key)
+    publish.table(DATA, said("table", "small", caption=f"Small: {HU}.", columns={"t": "$t$"}))
     find(macro="huRatio")
     differ = "Parameters differ from those that the text is about"
     assert all(word in shown[0].data for word in (differ, "runs=[1, 2]", "horizon=100000"))
@@ -194,22 +189,15 @@ def test_a_run_with_other_parameters_says_so(root, monkeypatch):
         assert differ in tex and r"\texttt{runs=[1, 2]}" in tex
     render.render(root)
     assert differ in (root / "paper/numbers.tex").read_text()
-    notebook.current.other = {}
-    draw()
-    assert differ not in (root / "figures/hu2021/figure-01.tex").read_text()
 
 
-def test_a_value_fills_the_texts_of_its_finding_only(root):
+def test_texts_are_filled_and_become_one_line(root):
     texts = dict.fromkeys(("claim", "note", "quantity", "place"), "It is «value».")
     found = find(Estimate(0.25, 0.01), **texts)
     assert {getattr(found, field) for field in texts} == {"It is 0.250."}
     refused(lambda: find(at_most="«value»"), "value", error=text.TextError)
     refused(lambda: draw(caption=f"{HU}: «value»."), "value", error=text.TextError)
-
-
-def test_a_text_of_several_lines_is_one_line(root):
-    lines = dict.fromkeys(("place", "claim", "quantity", "note"), "One\n\n  two\r\nthree")
-    find(**lines, macro="huRatio")
+    find(**dict.fromkeys(texts, "One\n\n  two\r\nthree"), macro="huRatio")
     publish.number("huOther", 1, "one\ntwo")
     draw(caption=f"One\n\ntwo: {HU}.")
     render.render(root)
@@ -221,15 +209,13 @@ def test_a_text_of_several_lines_is_one_line(root):
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
-    values = [0.123456789, np.inf, -2, 3e-7]
-    frame = pd.DataFrame({"k": range(4), "value": values, "hidden": 7})
-    columns = {"k": "$k$", "value": r"$\epsilon$"}
+    values = [0.123456789, np.inf, -2, 3e-7, np.nan]
+    frame = pd.DataFrame({"k": range(5), "value": values, "hidden": 7})
     key = said("table", "table-1", caption=f"A caption: {HU}.")
-    publish.table(frame, key, columns, {"value": ".2g"})
+    publish.table(frame, key, {"k": "$k$", "value": r"$\epsilon$"}, {"value": ".2g"})
     tex = (root / "figures/hu2021/table-1.tex").read_text()
-    assert all(said in tex for said in ("0.12", r"$\infty$", "$-2$", r"$3\cdot 10^{-7}$"))
-    assert "hidden" not in tex
-    assert r"$k$ & $\varepsilon$" in tex and r"\toprule" in tex
+    shown = "0.12", r"$\infty$", "$-2$", r"$3\cdot 10^{-7}$", r"$k$ & $\varepsilon$", "4 &  "
+    assert all(said in tex for said in shown) and "hidden" not in tex
     pd.testing.assert_frame_equal(pd.read_csv(root / "figures/hu2021/table-1.csv"), frame)
 
 
@@ -250,16 +236,12 @@ def test_two_notebooks_or_a_figure_and_a_table_cannot_publish_under_one_name(roo
     publish.number("huOther", 1, "what was refused is no beginning")
 
 
-def test_a_finding_names_its_figure_and_becomes_a_macro(root):
+def test_a_finding_names_its_figure_and_a_macro_its_row_or_the_one_that_decides(root):
     draw()
     assert find().figure == ""
-    assert find(macro="huRatio", claim="Falls.", figure="other").figure == "hu2021/other"
-    made = record.read(root)["notebooks"]["hu2021/one"]
-    assert [row["claim"] for row in made["findings"]] == ["Falls."]
-    assert made["numbers"]["huRatio"]["value"] == 0.5
-
-
-def test_macros_of_a_finding_with_rows_name_a_row_or_the_one_that_decides(root):
+    assert find(claim="Falls.", figure="other").figure == "hu2021/other"
+    made = record.read(root)["notebooks"]["hu2021/one"]["findings"]
+    assert [row["claim"] for row in made] == ["Falls."]
     claim = {"place": "Figure 1", "claim": "It is small.", "quantity": "ratio", "at_most": 1}
     macros = {"huFirst": {"K": 1}, "huWorst": {}}
     said("claim", "small", **claim, rows=["K"], macro=macros)
@@ -269,13 +251,3 @@ def test_macros_of_a_finding_with_rows_name_a_row_or_the_one_that_decides(root):
     assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
     said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": 4}})
     refused(lambda: publish.verdicts("small", ratios), "huNone", error=text.TextError)
-
-
-def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
-    draw()
-    find()
-    notebook.current.published = False
-    draw("figure-02")
-    manifest = record.read(root)
-    assert set(manifest["outputs"]) == {"hu2021/figure-02"}
-    assert not manifest["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}

@@ -1,11 +1,13 @@
-"""What README.md, CONTRIBUTING.md and docs/ tell readers to type works, and what they link to is
-there."""
+"""What README.md, CONTRIBUTING.md and docs/ tell readers to type works, what they link to is there,
+and so it is on the site, if `make site` has built it; what is published can be quoted."""
 
+import html
 import re
 import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
@@ -14,6 +16,7 @@ from conftest import ROOT
 from privregret import __main__ as command
 from privregret.press import batch
 
+FIGURES, SITE = ROOT / "figures", ROOT / "build/site"
 NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 NAMES += [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))]
 PAGES = {name: (ROOT / name).read_text() for name in NAMES}
@@ -47,19 +50,50 @@ def test_dask_listens_on_loopback_only():
             assert line[line.index(option) + 1].startswith("127.0.0.1"), line
 
 
-@pytest.mark.skipif(not shutil.which("latexmk"), reason="no latexmk on the PATH")
+BARE = r"""\documentclass[%s]{article}
+\usepackage{graphicx,booktabs,%s}
+\graphicspath{{%s/}}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+typesets = pytest.mark.skipif(not shutil.which("latexmk"), reason="no latexmk on the PATH")
+
+
+@typesets
 def test_tex(tmp_path):
     for folder in ("figures", "paper"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     for code, _ in blocks("tex"):
         # without `\input` all is preamble
         preamble, read, body = code.partition(r"\input")
-        text = (
-            rf"\documentclass{{article}}{preamble}\begin{{document}}x{read}{body}\end{{document}}"
-        )
-        (tmp_path / "main.tex").write_text(text)
+        text = rf"\documentclass{{article}}{preamble}\begin{{document}}x{read}{body}"
+        (tmp_path / "main.tex").write_text(text + r"\end{document}")
         line = ["latexmk", "-pdf", "-halt-on-error", "main"]
         subprocess.run(line, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+
+
+@typesets
+@pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
+@pytest.mark.parametrize("verdicts", [False, True])
+def test_published_files_compile_in_a_bare_article(columns, verdicts, tmp_path):
+    """With the packages that they say they need, and nothing sticks out."""
+    of_verdicts = ("verdicts.tex", "not-reproduced.tex")
+    paths = [p for p in sorted(FIGURES.rglob("*.tex")) if (p.name in of_verdicts) == verdicts]
+    marked = rf"\typeout{{>>%s}}\input{{{FIGURES}/%s}}\clearpage"
+    quoted = "\n".join(marked % (name, name) for name in (p.relative_to(FIGURES) for p in paths))
+    packages = "amssymb" if verdicts else "amsmath"
+    (tmp_path / "bare.tex").write_text(BARE % (columns, packages, FIGURES, quoted))
+    line = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "bare"]
+    run = subprocess.run(line, cwd=tmp_path, capture_output=True)
+    parts = (tmp_path / "bare.log").read_text(errors="replace").split("\n>>")
+    assert run.returncode == 0, parts[-1][-2000:]
+    assert len(parts) == len(paths) + 1 > 1
+    for part in parts:
+        wide = map(float, re.findall(r"Overfull \\hbox \(([\d.]+)pt", part))
+        assert max(wide, default=0) <= 2, part.split("\n", 1)[0]
 
 
 def test_make_and_the_command_take_what_is_said():
@@ -93,9 +127,8 @@ def test_ones_own_algorithm_stands_next_to_others(tmp_path, monkeypatch):
     code = "".join(re.findall(r"^```python\n(.*?)^```$", PAGES["CONTRIBUTING.md"], re.M | re.S))
     exec(code, names := {})
     labels = {text.get_text() for text in names["figure"].axes[0].get_legend().get_texts()}
-    assert (
-        labels == {"explore first", "Anytime-Lazy-UCB"} and (tmp_path / "final-regret.pdf").exists()
-    )
+    assert labels == {"explore first", "Anytime-Lazy-UCB"}
+    assert (tmp_path / "final-regret.pdf").exists()
 
 
 def test_the_finding_that_is_read_aloud_is_as_it_is_published():
@@ -106,9 +139,8 @@ def test_the_finding_that_is_read_aloud_is_as_it_is_published():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links(page):
-    here = (ROOT / page).parent
     links = re.findall(r"\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"", PAGES[page])
-    assert [a or b for a, b in links if not there(here, a or b)] == []
+    assert [a or b for a, b in links if not there((ROOT / page).parent, a or b)] == []
 
 
 def there(folder, link):
@@ -124,3 +156,32 @@ def test_every_paper_has_its_notebooks_and_figures_in_the_readme():
     linked = re.findall(r"\((notebooks|figures)/(\w+)\)", PAGES["README.md"])
     papers = {name.split("/")[0] for name in batch.notebooks()}
     assert set(linked) == {(kind, key) for kind in ("notebooks", "figures") for key in papers}
+
+
+built = pytest.mark.skipif(not (SITE / "docs").exists(), reason="needs make site")
+
+
+@built
+def test_pages_need_no_network():
+    pages = [page.read_text() for page in SITE.glob("**/*.html")]
+    assert any("_static/mathjax/tex-chtml.js" in page for page in pages)
+    assert (SITE / "_static/mathjax/tex-chtml.js").exists()
+    loaded = [link for page in pages for link in re.findall(r"<(?:script|link)\b[^>]*>", page)]
+    assert [link for link in loaded if re.search(r'(?:src|href)="(?:https?:)?//', link)] == []
+
+
+@built
+def test_links_lead_somewhere_and_pages_show_pictures_and_formulas():
+    found = [SITE / "index.html", *SITE.glob("[!_]*/**/*.html")]
+    pages, broken = {page: page.read_text() for page in found}, []
+    for page, text in pages.items():
+        for link in re.findall(r'(?:href|src)="([^"]*)"', text):
+            url = urlsplit(html.unescape(link))
+            place = (page.parent / unquote(url.path)).resolve() if url.path else page
+            known = url.scheme or url.netloc or place.exists()
+            if known and url.fragment and place in pages:
+                known = f'id="{unquote(url.fragment)}"' in pages[place]
+            broken += [] if known else [(page.name, link)]
+    assert broken == [] and len(pages) > 30
+    page = pages[SITE / "notebooks/hu2021/6-experiments.html"]
+    assert r"\(" in page and re.search(r'src="[^"]+_images/[^"]+\.png"', page)

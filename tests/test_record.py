@@ -34,9 +34,8 @@ def stage(tmp_path_factory, monkeypatch):
 
 
 def published(root):
-    return {
-        p.relative_to(root): p.read_bytes() for p in (root / "figures").rglob("*") if p.is_file()
-    }
+    files = [path for path in (root / "figures").rglob("*") if path.is_file()]
+    return {path.relative_to(root): path.read_bytes() for path in files}
 
 
 def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):
@@ -105,42 +104,35 @@ def test_a_clone_or_a_folder_of_somebody_else_is_no_place_for_an_output(root):
     record.claim(other, whole=True)
 
 
-def put(manifest, value, *path):
-    """A copy of a manifest with another value at a path."""
-    copy = json.loads(json.dumps(manifest))
-    at = copy
-    for key in path[:-1]:
-        at = at[key]
-    at[path[-1]] = value
-    return copy
-
-
 def test_a_manifest_of_another_form_is_refused_in_one_line(root):
     """It names files to remove, and what it says becomes TeX."""
     draw()
-    path = root / "figures" / "manifest.json"
     find(macro="huRatio")
+    path, victim = root / "figures" / "manifest.json", root / "thesis.tex"
     whole = json.loads(path.read_text())
+    victim.write_text("mine")
     at_notebook, at_output = ("notebooks", "hu2021/one"), ("outputs", "hu2021/figure-01")
     at_finding, at_number = (*at_notebook, "findings", 0), (*at_notebook, "numbers", "huRatio")
     output = whole["outputs"]["hu2021/figure-01"]
-    victim = root / "thesis.tex"
-    victim.write_text("mine")
-    names = str(victim.with_suffix("")), "../thesis", "hu2021/..", "hu2021/.x", "hu2021/a/b"
-    for manifest in (
-        *([], {"notebooks": {}}, put(whole, 1, "outputs")),
-        *(put(whole, output, "outputs", bad) for bad in names),
-        put(whole, {"../../thesis.tex": "0"}, *at_output, "files"),
-        *(put(whole, 3, *at) for at in (at_notebook, at_number)),
-        *(put(whole, [1], *at_output, field) for field in ("kind", "files")),
-        put(whole, "a", *at_notebook, "numbers"),
-        *(put(whole, "x", *at_finding, f) for f in ("verdict", "kind", "value")),
-        put(whole, None, *at_finding, "value"),
-        *(put(whole, value, *at_number, "error") for value in ("1", float("nan"))),
+    names = str(victim.with_suffix("")), "../thesis", "hu2021/.x"
+    for value, *keys in (
+        *(([],), ({"notebooks": {}},), (1, "outputs")),
+        *((output, "outputs", bad) for bad in names),
+        *((3, *at_notebook), (3, *at_number), ("a", *at_notebook, "numbers")),
+        *(([1], *at_output, "kind"), ([1], *at_output, "files")),
+        ({"../../thesis.tex": "0"}, *at_output, "files"),
+        *(("x", *at_finding, f) for f in ("verdict", "kind", "value")),
+        *((None, *at_finding, "value"), ("1", *at_number, "error")),
+        (float("nan"), *at_number, "error"),
     ):
-        path.write_text(json.dumps(manifest))
-        for use in (record.read, render.render, lambda root: record.forget(root, ["hu2021/one"])):
-            refused(lambda: use(root), "manifest.json", error=ValueError)  # noqa: B023
+        changed = at = {"": json.loads(json.dumps(whole))}
+        *path_there, last = "", *keys
+        for key in path_there:
+            at = at[key]
+        at[last] = value
+        path.write_text(json.dumps(changed[""]))
+        for use in (record.read, render.render, partial(record.forget, gone=["hu2021/one"])):
+            refused(partial(use, root), "manifest.json", error=ValueError)
     assert victim.read_text() == "mine"
 
 
@@ -152,14 +144,10 @@ def test_what_is_removed_lies_below_figures(root):
     assert (root / "elsewhere/figure-01.tex").exists()
 
 
-def test_a_link_is_followed(root):
-    (root / "shared").mkdir()
-    (root / "paper").mkdir()
-    (root / "paper/numbers.tex").symlink_to(root / "shared/numbers.tex")
-    publish.number("huRatio", 1, "")
-    render.render(root)
-    assert (root / "paper/numbers.tex").is_symlink()
-    assert "huRatio" in (root / "shared/numbers.tex").read_text()
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    files.write(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_bytes() == b"new"
 
 
 def test_findings_reach_the_tables_and_the_readme(root):
@@ -169,12 +157,10 @@ def test_findings_reach_the_tables_and_the_readme(root):
     draw()
     find(title="It falls", evidence="enumeration", figure="figure-01")
     failed = {"printed": "It $|x|$ is.", "repair": "Twice that.", "stands": "partly"}
-    failed["corrected"] = "Version 2."
-    find(
-        2.0, "theorem-6", place="Figure 2", claim="Small.", title="Small", failure="error", **failed
-    )
-    find(2.0, "large", place="Lemma 3", claim="Large.", kind="step", failure="error", **failed)
-    find(0.5, "slip", place="Lemma 4", claim="Is two.", failure="misprint", **failed)
+    error = failed | {"corrected": "Version 2.", "failure": "error"}
+    find(2.0, "theorem-6", place="Figure 2", claim="Small.", title="Small", **error)
+    find(2.0, "large", place="Lemma 3", claim="Large.", kind="step", **error)
+    find(0.5, "slip", place="Lemma 4", claim="Is two.", **failed, failure="misprint")
     find(0.5, "edge", place="Lemma 5", claim="Is.", failure="condition", repair="$K>2$.")
     assert render.differing(root)
     render.render(root)
@@ -193,20 +179,12 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert "| hu2021 | claim | 1 | 1 | 1 | 1 | 0 |" in pages
     assert "| hu2021 | step | 0 | 0 | 0 | 1 | 0 |" in pages
     # failing first, each with its anchor
-    lines = [line for line in pages.splitlines() if line.startswith("| [")]
-    assert [re.findall(r"\(#(.*?)\)", line)[0] for line in lines] == [
-        f"hu2021{key}" for key in ("theorem-6", "large", "edge", "slip", "falls")
-    ]
-    assert lines[-1].startswith("| [It falls](") and "### hu2021/falls\n" in pages
+    listed = re.findall(r"^\| \[.*?\(#hu2021(.*?)\)", pages, re.M)
+    assert listed == ["theorem-6", "large", "edge", "slip", "falls"]
+    assert "\n| [It falls](" in pages and "### hu2021/falls\n" in pages
     errata = [json.loads(line) for line in (figures / "errata.jsonl").read_text().splitlines()]
-    found = [(one["id"].split("/")[1], one["kind"]) for one in errata]
-    known = [
-        ("theorem-6", "error"),
-        ("large", "error"),
-        ("slip", "misprint"),
-        ("edge", "condition"),
-    ]
-    assert found == known
+    kinds = {"theorem-6": "error", "large": "error", "slip": "misprint", "edge": "condition"}
+    assert [(one["id"][7:], one["kind"]) for one in errata] == [*kinds.items()]
     assert errata[0] == {
         **{"id": "hu2021/theorem-6", "arxiv": "2102.07929", "version": "v2", "kind": "error"},
         **{"place": "Figure 2", "printed": "It $|x|$ is.", "true": "Twice that."},
@@ -216,6 +194,7 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert errata[3]["printed"] == "Is." and errata[3]["stands"] == ""
     page = (figures / "errata.md").read_text()
     assert page.index("theorem-6") < page.index("## Misprints") < page.index("## Conditions")
+    assert "Twice that." in page and "100% of it." in (figures / "README.md").read_text()
     text = readme.read_text()
     assert "**4 claims: 1 reproduced, 1 after the repair of a misprint, 1 under a" in text
     assert "privacy loss up to 2.000" in text and "notebooks/hu2021/one.ipynb" in text
@@ -228,9 +207,7 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert readme.read_text() == text
 
 
-FRAME = pd.DataFrame(
-    {"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0.0]}
-)
+FRAME = {"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0]}
 
 
 @pytest.mark.filterwarnings("error")
@@ -243,13 +220,9 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry():
         *(("error", 0, 1.9e-3, False), ("error", 0, 2.1e-3, True), ("error", 1, 1e-13, False)),
         *(("n", 0, 2, True), ("name", 1, "c", True)),
     ):
-        fresh = FRAME.copy()
+        kept, fresh = pd.DataFrame(FRAME), pd.DataFrame(FRAME)
         fresh.loc[row, column] = value
-        assert record.moved(FRAME, fresh) == (column if moved else ""), value
-
-
-# What is committed
-# --------------------------------------------------------------------------------------------
+        assert record.moved(kept, fresh) == (column if moved else ""), value
 
 
 def lapsed(job, manifest):

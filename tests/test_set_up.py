@@ -36,11 +36,12 @@ def project(tmp_path):
     root = tmp_path / "a project"
     (root / ".ci").mkdir(parents=True)
     shutil.copy(ROOT / ".ci/set-up", root / ".ci")
-    for name in ("requirements.lock", "requirements-dev.lock", "pyproject.toml"):
-        (root / name).write_text("a==1\n")
-    (root / "CITATION.cff").write_text("version: 1\n")
-    (root / "pip.py").write_text(PIP)
-    (root / "python").write_text(PYTHON)
+    locks = dict.fromkeys(
+        ("requirements.lock", "requirements-dev.lock", "pyproject.toml"), "a==1\n"
+    )
+    more = {"CITATION.cff": "version: 1\n", "pip.py": PIP, "python": PYTHON}
+    for name, text in (locks | more).items():
+        (root / name).write_text(text)
     (root / "python").chmod(0o755)
     return root
 
@@ -48,48 +49,49 @@ def project(tmp_path):
 def start(root, *words, **more):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PIP_")}
     environment |= {"PYTHON": str(root / "python")} | more
-    command = ["sh", root / ".ci/set-up", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return subprocess.Popen(command, env=environment, **pipes)
+    return subprocess.Popen(["sh", root / ".ci/set-up", *words], env=environment, **pipes)
+
+
+def calls(root):
+    """What pip was told since this was last asked: (words, settings)."""
+    log = root / "log"
+    said = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    log.unlink(missing_ok=True)
+    return said
 
 
 def installed(root, *words, **more):
     """What pip is told to install by a set-up that goes well; and its settings."""
-    (root / "log").unlink(missing_ok=True)
     process = start(root, *words, **more)
     said, _ = process.communicate()
     assert process.returncode == 0, said
-    log = (root / "log").read_text().splitlines() if (root / "log").exists() else []
-    calls = [call for call in map(json.loads, log) if "install" in call[0]]
-    assert bool(said) == bool(calls)
-    return [call[0][-1] for call in calls], [call[1] for call in calls]
+    found = [call for call in calls(root) if "install" in call[0]]
+    assert bool(said) == bool(found)
+    return [words[-1] for words, _ in found], [settings for _, settings in found]
 
 
 ALL = ["requirements.lock", "."]
-DAMAGE = {
-    "another lock": "echo 'a==2' > requirements.lock; touch -d @0 requirements.lock",
-    "a package gone": "rm -r .venv/lib/*/*/requirements.lock",
-    "the project gone": "rm -r .venv/lib/*/*/privregret",
-    "no interpreter": "rm .venv/bin/python",
-    "an interrupted set-up": "rm .venv/.ready",
-}
+DAMAGE = (
+    "echo 'a==2' > requirements.lock; touch -d @0 requirements.lock",
+    "rm -r .venv/lib/*/*/requirements.lock",
+    "rm -r .venv/lib/*/*/privregret",
+    "rm .venv/bin/python",
+    "rm .venv/.ready",  # an interrupted set-up
+)
 
 
-@pytest.mark.parametrize("damage", [*DAMAGE, "moved"])
-def test_what_is_not_as_the_lock_asks_is_set_up_again(project, damage):
+def test_what_is_not_as_the_lock_asks_is_set_up_again(project):
     assert installed(project)[0] == ALL
-    if damage == "moved":
-        project = project.rename(project.with_name("moved"))
-    else:
-        subprocess.run(DAMAGE[damage], shell=True, cwd=project, check=True)
+    for damage in DAMAGE:
+        subprocess.run(damage, shell=True, cwd=project, check=True)
+        assert installed(project)[0] == ALL, damage
+    project = project.rename(project.with_name("moved"))
     assert installed(project)[0] == ALL
     for time in (0, 2**32):  # whatever the times
         os.utime(project / "requirements.lock", (time, time))
         assert installed(project)[0] == []
-
-
-def test_the_interpreter_that_is_named_counts(project):
-    installed(project)
+    # the interpreter that is named counts
     assert installed(project, PYTHON="")[0] == []
     (project / "other").write_text('#!/bin/sh\n[ "$1" = -Ic ] && echo 4.0 || exec ./python "$@"\n')
     (project / "other").chmod(0o755)
@@ -121,8 +123,8 @@ def test_one_set_up_at_a_time_and_none_under_a_command(project):
     processes = [start(project, SLOW="1") for _ in range(3)]
     said = [process.communicate()[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
-    calls = [json.loads(line)[0][-1] for line in (project / "log").read_text().splitlines()]
-    assert calls == ["list", *ALL] and sum("Waiting" in text for text in said) == 2
+    assert [words[-1] for words, _ in calls(project)] == ["list", *ALL]
+    assert sum("Waiting" in text for text in said) == 2
     (project / "requirements.lock").write_text("a==2\n")
     command = subprocess.Popen(["flock", "-s", project, "sleep", "2"])
     waiting = start(project)

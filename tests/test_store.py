@@ -5,6 +5,7 @@ import pwd
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -65,8 +66,7 @@ UNLIKE = [
 def test_no_two_are_alike(computed):
     assert all(computed(*known) for known in UNLIKE)
     assert not any(computed(*known) for known in UNLIKE)
-    # what an object caches does not count
-    own = Own(3.0)
+    own = Own(3.0)  # what an object caches does not count
     assert computed(own) and own.twice and not computed(own)
 
 
@@ -128,28 +128,21 @@ def test_a_damaged_entry_is_computed_again(computed, tmp_path, capfd, caplog):
     assert not caplog.text and capfd.readouterr() == ("", "")
 
 
-def full(*args, **kwargs):
-    raise OSError(28, "No space left on device")
-
-
-def test_on_a_full_disk_results_are_computed(computed, tmp_path, monkeypatch):
-    assert computed("before")
-    monkeypatch.setattr(files, "write", full)
-    assert computed() and computed() and not computed("before")
-    assert len(entries(tmp_path)) == 1
-    monkeypatch.setattr(store, "FOLDER", None)
-    assert computed() and computed()
-
-
-def test_the_switches(computed, tmp_path, monkeypatch):
+def test_the_switches_and_a_full_disk(computed, tmp_path, monkeypatch):
     with store.disabled(), store.disabled():
         assert computed() and computed()
     with ledger.uncompiled():  # altered kernels
         assert computed()
-    monkeypatch.setenv("PRIVREGRET_STORE", "off")
-    assert computed() and not entries(tmp_path)
-    monkeypatch.delenv("PRIVREGRET_STORE")
+    with monkeypatch.context() as off:
+        off.setenv("PRIVREGRET_STORE", "off")
+        assert computed() and not entries(tmp_path)
     assert computed() and not computed()
+    no_space = Mock(side_effect=OSError(28, "No space left on device"))
+    monkeypatch.setattr(files.os, "replace", no_space)
+    assert computed(1) and computed(1) and not computed()
+    assert len(entries(tmp_path)) == 1
+    monkeypatch.setattr(store, "FOLDER", None)
+    assert computed() and computed()
 
 
 def test_the_size_is_bounded_and_what_was_used_last_stays(computed, tmp_path, monkeypatch):
@@ -206,8 +199,7 @@ def test_finished_grid_points_are_kept(computed, tmp_path, monkeypatch):
     [
         ({"XDG_CACHE_HOME": "{}/xdg"}, "xdg/privregret/store"),
         ({"XDG_CACHE_HOME": "relative", "HOME": "{}/home"}, "home/.cache/privregret/store"),
-        ({"HOME": "/dev/null"}, None),
-        ({}, None),
+        *(({"HOME": "/dev/null"}, None), ({}, None)),
     ],
 )
 def test_the_folder_is_the_users_own(monkeypatch, tmp_path, variables, place):

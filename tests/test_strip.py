@@ -56,14 +56,13 @@ def as_lab_saves_it(path, change=("", "")):
     """Write a notebook as it is after a run in JupyterLab, one text of its sources replaced; with
     what VS Code and Colab add, and who asks that outputs be kept."""
     notebook = nbformat.read(path, as_version=4)
+    more = {"vscode": {"languageId": "python"}, "colab": {"provenance": []}, "keep_output": True}
+    notebook.metadata |= more | {"widgets": {"application/vnd.jupyter.widget-state+json": {}}}
     notebook.metadata.language_info = {"name": "python", "file_extension": ".py", "version": "3.11"}
-    notebook.metadata.widgets = {"application/vnd.jupyter.widget-state+json": {"state": {}}}
     notebook.metadata.kernelspec.display_name = ".venv (3.11.7)"
-    notebook.metadata |= {"vscode": {"hash": "0"}, "colab": {"provenance": []}, "keep_output": True}
-    added = {"trusted": True, "editable": True, "slideshow": {"slide_type": ""}, "jupyter": {}}
-    added |= {"keep_output": True, "vscode": {"languageId": "python"}, "colab": {}}
+    more |= {"trusted": True, "editable": True, "slideshow": {"slide_type": ""}, "jupyter": {}}
     for i, cell in enumerate(notebook.cells):
-        cell.metadata |= added
+        cell.metadata |= more
         cell.source = cell.source.replace(*change)
         if cell.cell_type == "code":
             cell.execution_count = i + 1
@@ -76,16 +75,14 @@ def saved(path):
     """What JupyterLab does after it saved a file."""
     hook = ROOT / "notebooks/.jupyter/jupyter_server_config.py"
     code = "import sys; from unittest.mock import Mock; c = Mock(); __file__ = sys.argv[1]; "
-    code += "exec(open(__file__).read()); "
-    command = [sys.executable, "-c", code + "look_again(sys.argv[2])", hook, path]
-    subprocess.run(command, cwd="/", check=True)
+    code += "exec(open(__file__).read()); look_again(sys.argv[2])"
+    subprocess.run([sys.executable, "-c", code, hook, path], cwd="/", check=True)
 
 
 def test_committed_notebooks_are_as_the_filter_leaves_them():
     for path in (ROOT / "notebooks").glob("[!.]*/*.ipynb"):
-        with open(path) as book:
-            left = subprocess.check_output([sys.executable, "-IS", ROOT / STRIP], stdin=book)
-        assert left.decode() == path.read_text()
+        command, text = [sys.executable, "-IS", ROOT / STRIP], path.read_bytes()
+        assert subprocess.run(command, input=text, capture_output=True).stdout == text
 
 
 def test_a_run_in_jupyterlab_changes_nothing_and_an_edit_itself_alone(clone):
@@ -112,7 +109,6 @@ def test_a_run_in_jupyterlab_changes_nothing_and_an_edit_itself_alone(clone):
 
 @pytest.mark.parametrize("where", ["moved", "worktree", "hook", "repaired"])
 def test_outputs_pass_nowhere(clone, tmp_path, where):
-    tree = clone
     if where == "repaired":  # of an earlier version, and damaged
         git(clone, "config", "filter.nbstripout.clean", "'/x' -Im nbstripout")
         git(clone, "config", f"{KEY}.required", "false")
@@ -123,10 +119,8 @@ def test_outputs_pass_nowhere(clone, tmp_path, where):
         git(clone, "worktree", "remove", "--force", tmp_path / "other")
     else:
         # a hook in a linked worktree names its repository
-        path = str(tmp_path / "elsewhere") if where == "hook" else str(clone / ".git")
-        set_up(clone, GIT_DIR=path)
-    if where == "moved":
-        tree = clone.rename(tmp_path / "moved")
+        set_up(clone, GIT_DIR=str(tmp_path / "elsewhere" if where == "hook" else clone / ".git"))
+    tree = clone.rename(tmp_path / "moved") if where == "moved" else clone
     as_lab_saves_it(tree / "one.ipynb")
     assert staged(tree) == ONE.read_text()
     settings = git(tree, "config", "--get-regexp", "^filter").splitlines()
@@ -136,17 +130,16 @@ def test_outputs_pass_nowhere(clone, tmp_path, where):
 def test_a_broken_notebook_is_kept_and_its_outputs_are_not(clone):
     """git shows the marks of a conflict, and does not take what may have outputs."""
     set_up(clone)
-    marked = ONE.read_text().replace("{", "<<<<<<< HEAD\n{", 1)
-    (clone / "one.ipynb").write_text(marked)
+    one = clone / "one.ipynb"
+    one.write_text(marked := ONE.read_text().replace("{", "<<<<<<< HEAD\n{", 1))
     assert staged(clone) == marked
-    as_lab_saves_it(shutil.copy(ONE, clone / "one.ipynb"))
-    whole = (clone / "one.ipynb").read_text()
-    (clone / "one.ipynb").write_text(whole[:-2])
+    as_lab_saves_it(shutil.copy(ONE, one))
+    whole = one.read_text()
+    one.write_text(whole[:-2])
     with pytest.raises(subprocess.CalledProcessError):
         staged(clone)
-    # nor where the filter is gone
-    (clone / "one.ipynb").write_text(whole)
-    (clone / ".git/privregret-notebooks.py").unlink()
+    one.write_text(whole)
+    (clone / ".git/privregret-notebooks.py").unlink()  # nor where the filter is gone
     with pytest.raises(subprocess.CalledProcessError):
         staged(clone)
 
@@ -154,15 +147,13 @@ def test_a_broken_notebook_is_kept_and_its_outputs_are_not(clone):
 def test_a_branch_that_is_looked_at_runs_nothing(origin, clone, tmp_path):
     set_up(clone)
     git(origin, "checkout", "-q", "-b", "evil")
-    ran = f"open({str(tmp_path / 'ran')!r}, 'w')"
-    modules = ("sitecustomize", "src/sitecustomize", "json", "nbformat", "src/json")
-    for name in (STRIP, *(f"{module}.py" for module in modules)):
-        (origin / name).parent.mkdir(exist_ok=True)
+    # Python for a shell, too
+    ran = f"#!{sys.executable}\nopen({str(tmp_path / 'ran')!r}, 'w')"
+    evil = "sitecustomize.py src/sitecustomize.py json.py src/json.py nbformat.py"
+    for name in (STRIP, *evil.split(), ".venv/bin/python", ".venv/bin/python3"):
+        (origin / name).parent.mkdir(parents=True, exist_ok=True)
         (origin / name).write_text(ran)
-    for name in ("python", "python3"):
-        (origin / ".venv/bin").mkdir(parents=True, exist_ok=True)
-        (origin / ".venv/bin" / name).write_text(f"#!{sys.executable}\n{ran}")
-        (origin / ".venv/bin" / name).chmod(0o755)
+        (origin / name).chmod(0o755)
     git(origin, "add", "-f", ".")
     git(origin, "commit", "-qm", "evil")
     git(clone, "fetch", "-q")

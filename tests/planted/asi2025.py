@@ -5,15 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from planted import all_of, plays, replaced, scaled, wrapped
-from privregret.adversarial import (
-    EXP3,
-    FTPL,
-    BatchedPrivate,
-    EXP4Batched,
-    EXP4Local,
-    ExpertsFromBandit,
-    SparseSwitch,
-)
+from privregret import adversarial
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import Adversary
 from privregret.studies import asi2025 as study
@@ -41,7 +33,7 @@ def deaf_to_advice(right, self, losses, *given):
 
 def repaired_after_all(right, self, *sizes):
     """In batches FTPL plays as with its resampling repaired, whatever it is asked for."""
-    if isinstance(self.base, FTPL):
+    if isinstance(self.base, adversarial.FTPL):
         self = replace(self, base=replace(self.base, resampling="corrected"))
     return right(self, *sizes)
 
@@ -66,12 +58,14 @@ def same_probabilities(adversary, horizon, eta, gamma):
     return np.full(2**horizon, 0.05 * adversary.table(1)[0, 1] - horizon * np.log(2.0))
 
 
-HALF_SCALE = property(lambda self, right=BatchedPrivate.scale.fget: 0.5 * right(self))
+HALF_SCALE = property(lambda self, right=adversarial.BatchedPrivate.scale.fget: 0.5 * right(self))
 CERTIFIED = {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1}
 PLANTS = {
     "asi2025/3-private-adversarial-bandits": {
         # in batches and with per-loss noise
-        "theorem-1 table-1 sublinear local-separation adaptive-separation": uniform(BatchedPrivate),
+        "theorem-1 table-1 sublinear local-separation adaptive-separation": uniform(
+            adversarial.BatchedPrivate
+        ),
         # on averages
         "lemma-3": wrapped(
             privacy,
@@ -81,40 +75,41 @@ PLANTS = {
         "corollary-2": scaled(bounds, 0.01, "corollary_2"),
     },
     "asi2025/4-expert-advice": {
-        "sublinear-many-experts": uniform(EXP4Batched),
+        "sublinear-many-experts": uniform(adversarial.EXP4Batched),
         # on losses in `run` alone: in `play` the plain algorithm beside it would be another one
         "theorem-7 theorem-9-privacy": all_of(
-            replaced(BatchedPrivate, "scale", HALF_SCALE),
-            wrapped(EXP4Local, "run", half_the_noise_on_losses),
+            replaced(adversarial.BatchedPrivate, "scale", HALF_SCALE),
+            wrapped(adversarial.EXP4Local, "run", half_the_noise_on_losses),
         ),
         # in short tables
         "expert-bounds sensitive-advice": all_of(
-            scaled(bounds, 0.001, "theorem_9"), wrapped(ExpertsFromBandit, "play", deaf_to_advice)
+            scaled(bounds, 0.001, "theorem_9"),
+            wrapped(adversarial.ExpertsFromBandit, "play", deaf_to_advice),
         ),
     },
     "asi2025/5-barriers": {
         "lemma-11": all_of(
-            plays(SparseSwitch, run=knows_all),
+            plays(adversarial.SparseSwitch, run=knows_all),
             replaced(study, "lemma_11_certified", lambda *_: CERTIFIED),
         ),
-        "batched-exp3-barrier": uniform(BatchedPrivate),
-        "drop-time": plays(EXP3, run=done_late),
+        "batched-exp3-barrier": uniform(adversarial.BatchedPrivate),
+        "drop-time": plays(adversarial.EXP3, run=done_late),
     },
     "asi2025/E-conversions": {
         "corollary-22 corollary-24": all_of(
             *(replaced(bounds, f"corollary_{n}", lambda *args, **kwargs: 1.0) for n in (22, 24))
         ),
         "algorithm-4 corollary-24-proof lemma-25-proof": all_of(
-            wrapped(BatchedPrivate, "settings", repaired_after_all),
+            wrapped(adversarial.BatchedPrivate, "settings", repaired_after_all),
             scaled(bounds, 1.5, "lemma_25"),
             scaled(bounds, 0.08, "lemma_25_terms"),
         ),
     },
     "asi2025/G-exp3-leakage": {
-        # EXP3 does what it does whatever it sees
+        # adversarial.EXP3 does what it does whatever it sees
         "figure-1 grows-with-the-horizon amplified": all_of(
             replaced(privacy, "exp3_path", same_path),
             replaced(privacy, "exp3_log_probabilities", same_probabilities),
-        ),
+        )
     },
 }

@@ -2,15 +2,7 @@
 
 import numpy as np
 
-from planted import (
-    all_of,
-    as_if,
-    replaced,
-    scaled,
-    uniform_when_rare,
-    with_epsilon,
-    wrapped,
-)
+from planted import all_of, as_if, replaced, scaled, uniform_when_rare, with_epsilon, wrapped
 from privregret import divergence, rare
 from privregret.bandits import AdaPKLUCB
 from privregret.bandits.dp_klucb import GeometricBatches

@@ -4,14 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planted import (
-    half_the_loss,
-    other_noise,
-    replaced,
-    scaled,
-    uniform_when_rare,
-    wrapped,
-)
+from planted import half_the_loss, other_noise, replaced, scaled, uniform_when_rare, wrapped
 from privregret.bandits import DPIMED, AnytimeLazyUCB, BanditAlgorithm
 from privregret.bounds import companion as whole_epochs
 from privregret.companion import PhasedFTNL
@@ -68,7 +61,7 @@ PLANTS = {
     "companion/minimax": {
         "slope three": wrapped(
             minimax, "value", lambda right, game, e, delta=0.0: right(game, e / 2, delta)
-        ),
+        )
     },
     "companion/side-by-side": {
         "imed-leads imed-over-bound": uniform_when_rare(DPIMED),
