@@ -109,11 +109,12 @@ def code() -> list[dict]:
     path, deviations, and the notebooks of the paper that use it."""
     found, books = [], {at: _now(at) for at in sorted(ROOT.glob("notebooks/*/*.ipynb"))}
     for path in sorted(PACKAGE.glob("[abcfi]*/*.py")):
-        of, text = path.parent.name, path.read_text(encoding="utf-8")
-        for node in ast.parse(text).body:
+        of, lines = path.parent.name, path.read_text(encoding="utf-8").splitlines()
+        for node in ast.parse("\n".join(lines)).body:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name[0] == "_":
                 continue
-            said, doc = ast.get_source_segment(text, node), f"{ast.get_docstring(node)}\n"
+            said = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+            doc = f"{ast.get_docstring(node)}\n"
             apart = re.search(r"Deviations: ((?:.+\n)+)|$", doc)[1] or ""
             entry = {"name": f"{of}.{node.name}", "path": path.relative_to(PACKAGE).as_posix()}
             entry["deviations"], word = " ".join(apart.split()), re.compile(rf"\b{node.name}\b")
