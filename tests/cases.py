@@ -4,12 +4,13 @@ its contract on."""
 import math
 from collections.abc import Callable
 from dataclasses import astuple
+from functools import partial
 from typing import NamedTuple
 
 import lectures
+import naive
 import numpy as np
 from laws import tables
-from naive import azize2025, bandits, full_information
 
 from privregret import exact
 from privregret.adversarial import (
@@ -67,7 +68,8 @@ class Case(NamedTuple):
     twin: Callable  # `play` of the slow version: (*tables, rng) -> actions
     problem: object
     rounds: tuple  # reported; the last is the horizon
-    # of each method: detects means that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
+    # of each method, or what tells as much: detects means that differ by 0.14 deviations; 1500 by
+    # 0.18, 1000 by 0.22
     runs: int = 2500
 
     def __repr__(self):
@@ -85,21 +87,6 @@ EQUAL = BernoulliBandit("two best arms", (0.3, 0.8, 0.8))
 GOOD = BernoulliBandit("two good arms", (0.85, 0.7, 0.15))
 LOW = BernoulliBandit("three low arms", (0.3, 0.5, 0.1))
 APART = BernoulliBandit("two arms apart", (0.7, 0.4))
-
-
-def bandit(algorithm, problem, rounds, runs=2500):
-    """A case whose slow version has the name and the parameters of the algorithm."""
-    values, kind = astuple(algorithm), type(algorithm)
-    if kind in (DPKLUCB, DPIMED):
-        play = batched(kind.rule, *values)
-    elif kind in PLAIN:
-        play = PLAIN[kind](*values)
-    elif kind in (KLUCB, IMED):
-        play = azize2025.PerRound(kind is IMED).play
-    else:
-        name = kind.__name__
-        play = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values).play
-    return Case(algorithm, play, problem, rounds, runs)
 
 
 def lazy_ucb(epsilon, **instead):
@@ -121,15 +108,12 @@ def lazy_dpts(epsilon):
 
     def play(rewards, rng):
         def index(mean, n, t, epsilon):
-            u = azize2025.clip(mean + 3 * math.log(t) / (epsilon * n))
+            u = min(max(mean + 3 * math.log(t) / (epsilon * n), 0.0), 1.0)
             return rng.beta(u * n + 1, (1 - u) * n + 1)
 
         return lazy_ucb(epsilon, lazy_index=index)(rewards, rng)
 
     return play
-
-
-PLAIN = {AnytimeLazyUCB: lazy_ucb, HybridUCB: hybrid_ucb, DPSE: dp_se, LazyDPTS: lazy_dpts}
 
 
 def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
@@ -138,6 +122,24 @@ def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
     index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
     given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
     return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
+
+
+TWINS = {
+    AnytimeLazyUCB: lazy_ucb,
+    HybridUCB: hybrid_ucb,
+    DPSE: dp_se,
+    LazyDPTS: lazy_dpts,
+    AdaPKLUCB: naive.adap_klucb,
+    DPKLUCB: partial(batched, DPKLUCB.rule),
+    DPIMED: partial(batched, DPIMED.rule),
+    UCB1: lambda: naive.per_round(naive.ucb1),
+    KLUCB: lambda: naive.per_round(naive.kl_ucb),
+    IMED: lambda: naive.per_round(naive.imed),
+}
+
+
+def bandit(algorithm, problem, rounds, runs=2500):
+    return Case(algorithm, TWINS[type(algorithm)](*astuple(algorithm)), problem, rounds, runs)
 
 
 SHORT = (20, 150, 1000)
@@ -210,8 +212,9 @@ def prefixes(eta, **more):
     return lectures.plays("cesari2026/4-algorithm", "random_prefix_softmax", eta=eta, **more)
 
 
-def hedge(rate):
-    return lambda losses, rng: full_information.hedge(losses, rate, rng)
+def phased(learner, scale):
+    given = learner.growth, learner.random_phase, learner.bernoulli_resampling
+    return learner, naive.in_epochs(naive.noisy_leader(learner.noise, scale), *given)
 
 
 def ours(learner):
@@ -224,9 +227,9 @@ EVERYWHERE = [
     (FTNL(2.0, "exponential"), epochs("exponential", 1.0)),
     (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampled=True)),
     (RandomPrefixSoftmax(2.0, cap=1.0), prefixes(1.0)),
-    (EpochLeader(), full_information.Leader().play),
-    (FollowTheLeader(), hedge(INF)),
-    (DecreasingHedge(), hedge(2.0)),
+    (EpochLeader(), naive.in_epochs(naive.smallest)),
+    (FollowTheLeader(), naive.hedge(INF)),
+    (DecreasingHedge(), naive.hedge(2.0)),
 ]
 ON_ONE = [
     (FTNL(0.02), epochs("laplace", 100.0)),
@@ -253,19 +256,13 @@ ON_ONE = [
         RandomPrefixSoftmax(0.5, "full", bernoulli_resampling=True),
         epochs("gumbel", 8.0, resampled=True),
     ),
-    (EpochLeader(True), full_information.Leader(True).play),
-    (DecreasingHedge(0.3), hedge(0.3)),
-    (DecreasingHedge(20.0), hedge(20.0)),
-    (PhasedFTNL(2.0), full_information.Phased("laplace", 1.0, math.e, True).play),
-    (PhasedFTNL(0.5, "gumbel"), full_information.Phased("gumbel", 4.0, math.e, True).play),
-    (
-        PhasedFTNL(20.0, "gumbel", growth=3.0, random_phase=False),
-        full_information.Phased("gumbel", 0.1, 3.0, False).play,
-    ),
-    (
-        PhasedFTNL(1.0, "exponential", bernoulli_resampling=True, growth=1.3),
-        full_information.Phased("exponential", 2.0, 1.3, True, True).play,
-    ),
+    (EpochLeader(True), naive.in_epochs(naive.smallest, resampled=True)),
+    (DecreasingHedge(0.3), naive.hedge(0.3)),
+    (DecreasingHedge(20.0), naive.hedge(20.0)),
+    phased(PhasedFTNL(2.0), 1.0),
+    phased(PhasedFTNL(0.5, "gumbel"), 4.0),
+    phased(PhasedFTNL(20.0, "gumbel", growth=3.0, random_phase=False), 0.1),
+    phased(PhasedFTNL(1.0, "exponential", bernoulli_resampling=True, growth=1.3), 2.0),
     *map(ours, (Votes(30.0), Votes(2.0, 2.5), MarginStop(4.0), MarginStop(0.1, 0.2, 0.0))),
     ours(VotesOrLeader(0.5)),
 ]
@@ -373,13 +370,7 @@ ADVERSARIAL += [
     for (base, oracle), e in zip(BASES[::3] + BASES[:1], (0.5, 20.0, 1.0, 0.01), strict=True)
 ]
 ADVERSARIAL += [
-    Case(
-        one,
-        lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(one)),
-        SIDES,
-        REPORTS,
-        1500,
-    )
+    Case(one, lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(one)), *FEW)
     for one in (SparseSwitch(2.0, 0.2), SparseSwitch(0.1, 1.0), SparseSwitch(50.0, 0.05))
 ]
 PRIVATE = zip(BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True)
@@ -417,10 +408,15 @@ def kind(algorithm):
 
 # each class once
 KINDS = list({kind(case.algorithm): case for case in reversed(CASES)}.values())[::-1]
-
-
-def no_noise(scale, rng):
-    return 0.0
+# whose `run` is other code than its steps; of the rest each class once, or once on each losses
+LAWS = [
+    case
+    for case in CASES
+    if case.algorithm.lanes
+    or type(case.algorithm).fast_run
+    or case in KINDS
+    or case in FULL_INFORMATION[: len(EVERYWHERE) * 3]
+]
 
 
 def short_runs() -> dict:

@@ -13,14 +13,7 @@ from conftest import refused
 
 from privregret import exact, instances
 from privregret.core import checks, identity
-from privregret.instances import (
-    HU2021_2,
-    Adversary,
-    Advice,
-    BernoulliBandit,
-    ExpertProblem,
-    StochasticLosses,
-)
+from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.instances.problem import counts_of
 
 
@@ -51,14 +44,14 @@ def test_losses_are_what_the_papers_say():
 def test_tables_have_the_means_and_regret_counts_gaps():
     rng = np.random.default_rng(0)
     adversary = instances.gap_adversary(3, 0.5, True)
-    for problem in (HU2021_2, instances.bernoulli_losses((0.2, 0.5, 0.9)), adversary):
+    for problem in (instances.HU2021_2, instances.bernoulli_losses((0.2, 0.5, 0.9)), adversary):
         means = problem.losses[0] if isinstance(problem, Adversary) else problem.means
         table = problem.table(40_000, rng)
         assert set(np.unique(table)) == {0.0, 1.0}
         np.testing.assert_allclose(table.mean(axis=0), means, atol=5 * 0.5 / 200)
     counts = np.array([[[1, 2, 3, 4, 0]], [[10, 0, 0, 0, 0]]])
     expected = [2 * 0.125 + 3 * 0.25 + 4 * 0.375, 0]
-    assert HU2021_2.regret(counts, [10])[:, 0] == pytest.approx(expected)
+    assert instances.HU2021_2.regret(counts, [10])[:, 0] == pytest.approx(expected)
     losses = instances.bernoulli_losses((0.5, 0.2), (2, 3))
     assert losses.regret(np.array([[4, 6]]), [10]) == pytest.approx([4 * 0.3])
     assert TURN.regret([[3.0, 7.0]], [5, 10]) == pytest.approx(np.array([[3.0, 2.0]]))
@@ -172,10 +165,7 @@ TURN = instances.switching(2, 2, 10)
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: BernoulliBandit("x", (0.5, 1.5)), ["means", "[0, 1]", "1.5"]),
-        (lambda: BernoulliBandit("x", (0.5,)), ["means", "2", "(0.5,)"]),
         (lambda: BernoulliBandit("x", ((0.5, 0.5),)), ["means", "((0.5, 0.5),)"]),
-        (lambda: BernoulliBandit("x", ("0.5", "0.6")), ["means", "('0.5', '0.6')"]),
         (lambda: BernoulliBandit("x", (True, 0.5)), ["means", "(True, 0.5)"]),
         (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), ["losses", "'0.5'"]),
         (lambda: checks.table("losses", np.ma.array(np.eye(2), mask=np.eye(2))), ["losses"]),
@@ -191,20 +181,17 @@ TURN = instances.switching(2, 2, 10)
         (lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3), ["starts", "0", "[0, 5, 5]"]),
         (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), ["starts", "2", "1"]),
         (lambda: Adversary("x", [0], [[0.5]]), ["losses", "2", "1"]),
-        (lambda: Advice.of_table([[0.5, 0.6], [1.0, 0.0]]), ["advice"]),
         (lambda: Advice.of_table([0.5, 0.5]), ["advice", "(T, N, K)", "(N, K)", "(2,)"]),
         (lambda: Advice.of_arms([[0, 3]], 3), ["group", "[0, 3)", "3"]),
         (lambda: Advice.of_arms([[0]], 3), ["group", "(A, N)", "(1, 1)"]),
         (lambda: ExpertProblem(THREE, instances.fixed_experts(4, 2)), ["advice", "2", "3"]),
-        (lambda: HU2021_2.regret([[1, 2, 3, 4, 1]], [10]), ["counts", "[10]"]),
-        (lambda: HU2021_2.regret([[1, 2, 3, 4]], [10]), ["counts", "5"]),
+        (lambda: instances.HU2021_2.regret([[1, 2, 3, 4, 1]], [10]), ["counts", "[10]"]),
+        (lambda: instances.HU2021_2.regret([[1, 2, 3, 4]], [10]), ["counts", "5"]),
         (lambda: TURN.regret([1.0], [5, 10]), ["run", "(1,)"]),
         (lambda: TURN.regret([1.0, math.nan], [5, 10]), ["run", "nan"]),
         (lambda: Adversary("x", [0], [[0.5, 0.2]], True).table(3), ["rng", "None"]),
-        *(
-            (lambda wrong=wrong: counts_of(np.array([0, 1, wrong, 2]), [2, 4], 5), ["play", "3"])
-            for wrong in (-1, 5)
-        ),
+        (lambda: counts_of(np.array([0, 1, -1, 2]), [2, 4], 5), ["play", "3"]),
+        (lambda: counts_of(np.array([0, 1, 5, 2]), [2, 4], 5), ["play", "3"]),
     ],
 )
 def test_bad_input(make, words):
