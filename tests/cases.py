@@ -12,51 +12,12 @@ import naive
 import numpy as np
 from laws import tables
 
-from privregret import exact
-from privregret.adversarial import (
-    EXP3,
-    FTPL,
-    HTINF,
-    BatchedPrivate,
-    EXP4Batched,
-    EXP4Local,
-    ExpertsFromBandit,
-    LocallyPrivate,
-    SparseSwitch,
-)
-from privregret.bandits import (
-    DPIMED,
-    DPKLUCB,
-    DPSE,
-    IMED,
-    KLUCB,
-    UCB1,
-    AdaPKLUCB,
-    AnytimeLazyUCB,
-    HybridUCB,
-    LazyDPTS,
-)
+from privregret import adversarial, bandits, exact, full_information, instances
+from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB, HybridUCB, LazyDPTS
 from privregret.companion import MarginStop, PhasedFTNL, Votes, VotesOrLeader
-from privregret.full_information import (
-    FTNL,
-    DecreasingHedge,
-    EpochLeader,
-    FollowTheLeader,
-    NaiveFTNL,
-    RandomPrefixSoftmax,
-)
-from privregret.instances import (
-    AZIZE2025_2,
-    DEPENDENT_COPIES,
-    TWO_ACTION_FIXED,
-    Adversary,
-    Advice,
-    BernoulliBandit,
-    ExpertProblem,
-    bernoulli_losses,
-    dependent,
-    deterministic_losses,
-)
+from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
+from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem
 
 INF = math.inf
 
@@ -81,7 +42,7 @@ class Case(NamedTuple):
 THREE = BernoulliBandit("three arms", (0.9, 0.5, 0.1))
 TWO = BernoulliBandit("two arms", (0.6, 0.4))
 FOUR = BernoulliBandit("four arms", (0.2, 0.45, 0.7, 0.56))
-FIVE = AZIZE2025_2
+FIVE = instances.AZIZE2025_2
 CLOSE = BernoulliBandit("three close arms", (0.9, 0.76, 0.62))
 EQUAL = BernoulliBandit("two best arms", (0.3, 0.8, 0.8))
 GOOD = BernoulliBandit("two good arms", (0.85, 0.7, 0.15))
@@ -132,9 +93,9 @@ TWINS = {
     AdaPKLUCB: naive.adap_klucb,
     DPKLUCB: partial(batched, DPKLUCB.rule),
     DPIMED: partial(batched, DPIMED.rule),
-    UCB1: lambda: naive.per_round(naive.ucb1),
-    KLUCB: lambda: naive.per_round(naive.kl_ucb),
-    IMED: lambda: naive.per_round(naive.imed),
+    bandits.UCB1: lambda: naive.per_round(naive.ucb1),
+    bandits.KLUCB: lambda: naive.per_round(naive.kl_ucb),
+    bandits.IMED: lambda: naive.per_round(naive.imed),
 }
 
 
@@ -159,8 +120,8 @@ BANDITS = [
     bandit(HybridUCB(16.0, "rootfree"), THREE, SHORT, 1500),
     bandit(HybridUCB(128.0, "rootfree"), FIVE, SHORT, 1500),
     bandit(HybridUCB(16.0, "scaled"), THREE, SHORT, 1500),
-    bandit(UCB1(), THREE, (5, 100, 1500)),
-    bandit(UCB1(), FIVE, (8, 100, 1500)),
+    bandit(bandits.UCB1(), THREE, (5, 100, 1500)),
+    bandit(bandits.UCB1(), FIVE, (8, 100, 1500)),
     bandit(DPKLUCB(0.05), THREE, (30, 300, 3000)),
     bandit(DPKLUCB(1.0), FIVE, (10, 200, 3000)),
     bandit(DPKLUCB(20.0, 1.3, 2), TWO, (20, 150, 1500)),
@@ -180,32 +141,28 @@ BANDITS = [
     bandit(LazyDPTS(30.0), TWO, (20, 150, 1500)),
     bandit(LazyDPTS(4.0), APART, (200, 1000, 4000), 1500),
     bandit(LazyDPTS(1000.0), LOW, (100, 1000, 4000), 1500),
-    bandit(IMED(), FIVE, (10, 100, 1500)),
-    bandit(KLUCB(), THREE, (10, 100, 800), 1500),
+    bandit(bandits.IMED(), FIVE, (10, 100, 1500)),
+    bandit(bandits.KLUCB(), THREE, (10, 100, 800), 1500),
 ]
 
 # Full information. Horizons are short, so that whole vectors of counts can be compared
 
-ACTIONS = bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1), name="four actions")
+ACTIONS = instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1), name="four actions")
 LOSSES = [
     ACTIONS,
-    deterministic_losses((0.0, 0.3, 1.0), (1, 1, 3)),
-    TWO_ACTION_FIXED,
-    dependent("antithetic", 0.3),
-    dependent("copies", 0.3, 4),
-    DEPENDENT_COPIES,
+    instances.deterministic_losses((0.0, 0.3, 1.0), (1, 1, 3)),
+    instances.TWO_ACTION_FIXED,
+    instances.dependent("antithetic", 0.3),
+    instances.dependent("copies", 0.3, 4),
+    instances.DEPENDENT_COPIES,
 ]
 
 
 def epochs(noise, scale, **more):
-    """FTNL; `scale` is a number, or a function of the number of actions."""
+    return lectures.plays("wu2026/3-bernoulli-resampling", "ftnl", noise=noise, scale=scale, **more)
 
-    def play(losses, rng):
-        factor = scale(len(losses[0])) if callable(scale) else scale
-        name = "wu2026/3-bernoulli-resampling"
-        return lectures.plays(name, "ftnl", noise=noise, scale=factor, **more)(losses, rng)
 
-    return play
+FTNL_2021 = lectures.plays("hu2021/5-full-information", "ftnl", scale=1.0)
 
 
 def prefixes(eta, **more):
@@ -228,37 +185,28 @@ EVERYWHERE = [
     (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampled=True)),
     (RandomPrefixSoftmax(2.0, cap=1.0), prefixes(1.0)),
     (EpochLeader(), naive.in_epochs(naive.smallest)),
-    (FollowTheLeader(), naive.hedge(INF)),
-    (DecreasingHedge(), naive.hedge(2.0)),
+    (full_information.FollowTheLeader(), naive.hedge(INF)),
+    (full_information.DecreasingHedge(), naive.hedge(2.0)),
 ]
 ON_ONE = [
     (FTNL(0.02), epochs("laplace", 100.0)),
-    (
-        FTNL(1.0, "laplace", "hu2021"),
-        lectures.plays("hu2021/5-full-information", "ftnl", scale=1.0),
-    ),
+    (FTNL(1.0, "laplace", "hu2021"), FTNL_2021),
     (FTNL(30.0, "laplace", "wu2026"), epochs("laplace", 2 / 30)),
     (FTNL(0.02, "exponential", "wu2026"), epochs("exponential", 50.0)),
     (FTNL(20.0, "gumbel"), epochs("gumbel", 0.1)),
     (FTNL(1.0, "gumbel", "wu2026", True), epochs("gumbel", 2.0, resampled=True)),
     (FTNL(1.0, "gumbel", "wu2026-proofs"), epochs("gumbel", 1.0)),
     (FTNL(0.5, "laplace", 3.7, True), epochs("laplace", 3.7 / 0.5, resampled=True)),
-    (NaiveFTNL(2.0), epochs("laplace", lambda actions: actions / 2)),
-    (NaiveFTNL(0.1), epochs("laplace", lambda actions: 10 * actions)),
-    (NaiveFTNL(60.0), epochs("laplace", lambda actions: actions / 60)),
+    (NaiveFTNL(2.0), epochs("laplace", 4 / 2)),
+    (NaiveFTNL(0.1), epochs("laplace", 4 / 0.1)),
+    (NaiveFTNL(60.0), epochs("laplace", 4 / 60)),
     (RandomPrefixSoftmax(0.02), prefixes(0.01)),
     (RandomPrefixSoftmax(100.0), prefixes(0.125)),  # the cap
-    (
-        RandomPrefixSoftmax(4.0, "half", INF),
-        prefixes(2.0, prefix=lambda n, rng: n // 2 + 1 if n > 1 else 1),
-    ),
-    (
-        RandomPrefixSoftmax(0.5, "full", bernoulli_resampling=True),
-        epochs("gumbel", 8.0, resampled=True),
-    ),
+    (RandomPrefixSoftmax(4.0, "half", INF), prefixes(2.0, prefix=lambda n, rng: n // 2 + 1)),
+    (RandomPrefixSoftmax(0.5, "full", 0.125, True), epochs("gumbel", 8.0, resampled=True)),
     (EpochLeader(True), naive.in_epochs(naive.smallest, resampled=True)),
-    (DecreasingHedge(0.3), naive.hedge(0.3)),
-    (DecreasingHedge(20.0), naive.hedge(20.0)),
+    (full_information.DecreasingHedge(0.3), naive.hedge(0.3)),
+    (full_information.DecreasingHedge(20.0), naive.hedge(20.0)),
     phased(PhasedFTNL(2.0), 1.0),
     phased(PhasedFTNL(0.5, "gumbel"), 4.0),
     phased(PhasedFTNL(20.0, "gumbel", growth=3.0, random_phase=False), 0.1),
@@ -327,17 +275,15 @@ def in_batches(oracle, arms, tau, scale, rng):
     return BATCHES["InBatches"](base, rng, tau, scale) if scale else base
 
 
-def played(losses, bandit):
-    for row in losses:
-        arm = bandit.choose()
-        bandit.observe(row[arm])
-        yield arm
-
-
 def conversion(oracle, tau=1, scale=0.0):
-    return lambda losses, rng: list(
-        played(losses, in_batches(oracle, len(losses[0]), tau, scale, rng))
-    )
+    def play(losses, rng):
+        actions, bandit = [], in_batches(oracle, len(losses[0]), tau, scale, rng)
+        for row in losses:
+            actions.append(bandit.choose())
+            bandit.observe(row[actions[-1]])
+        return actions
+
+    return play
 
 
 def over_experts(oracle, tau, scale):
@@ -366,12 +312,12 @@ ADVERSARIAL += [
     for (b, oracle), (e, tau, n) in zip(BASES, 3 * BUDGETS, strict=True)
 ]
 ADVERSARIAL += [
-    Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, EARLY, 1000)
+    Case(adversarial.LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, EARLY, 1000)
     for (base, oracle), e in zip(BASES[::3] + BASES[:1], (0.5, 20.0, 1.0, 0.01), strict=True)
 ]
 ADVERSARIAL += [
     Case(one, lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(one)), *FEW)
-    for one in (SparseSwitch(2.0, 0.2), SparseSwitch(0.1, 1.0), SparseSwitch(50.0, 0.05))
+    for one in map(adversarial.SparseSwitch, (2.0, 0.1, 50.0), (0.2, 1.0, 0.05))
 ]
 PRIVATE = zip(BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True)
 ON_EXPERTS = [(BatchedPrivate(b, e), oracle, n, 1 / (n * e)) for (b, oracle), (e, n) in PRIVATE]
@@ -384,14 +330,14 @@ EXPERTS += [
 ]
 EXPERTS += [
     Case(one, exp4("local_exp4", **vars(one)), ADVISED, EARLY, 1000)
-    for one in map(EXP4Local, (1.0, 0.05, 20.0), (0.1, 0.01, 2.0), (0.05, 0.05, 0.2))
+    for one in map(adversarial.EXP4Local, (1.0, 0.05, 20.0), (0.1, 0.01, 2.0), (0.05, 0.05, 0.2))
 ]
 EXPERTS += [
     Case(one, exp4("batched_exp4", **vars(one)), ADVISED, REPORTS, 1000)
     for one in (
-        EXP4Batched(1.0, 1e-3, 0.2, 0.3, 1),
-        EXP4Batched(0.5, 1e-2, 0.2, 0.3, 13),
-        EXP4Batched(0.1, 1e-3, 3.0, 0.9, 400),
+        adversarial.EXP4Batched(1.0, 1e-3, 0.2, 0.3, 1),
+        adversarial.EXP4Batched(0.5, 1e-2, 0.2, 0.3, 13),
+        adversarial.EXP4Batched(0.1, 1e-3, 3.0, 0.9, 400),
     )
 ]
 

@@ -3,7 +3,7 @@ papers' tuning."""
 
 import copy
 import math
-import pickle
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,14 +20,8 @@ from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
 from privregret.privacy import adversarial as composition
 from privregret.privacy import ledger
+from privregret.studies import asi2025 as study
 from privregret.studies import asi2025_privacy as privacy
-from privregret.studies.asi2025 import (
-    at_worst,
-    law_over_experts,
-    lemma_11_certificate,
-    lemma_11_chain,
-    regret_by_noise,
-)
 
 GAP = instances.gap_adversary(3, 0.5)
 
@@ -85,17 +79,13 @@ def _htinf_walk(steps, settings, rng):
 # bases of one's own
 
 
-class EXP3Learner(OTHER_BASES["PlainEXP3"]):
-    """In a module from which it can be unpickled."""
-
-
 class PlainEXP3(EXP3):
     """EXP3 as somebody writes it who does not know this package."""
 
     id, steps = "exp3", None
 
     def start(self, arms, rng, horizon=None):
-        return EXP3Learner(arms, rng, self.eta, self.gamma)
+        return OTHER_BASES["PlainEXP3"](arms, rng, self.eta, self.gamma)
 
 
 STEPS, PLAIN = EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)
@@ -124,18 +114,14 @@ def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion):
     actions = one.play(losses, *advice, 4)
     assert len(set(actions.tolist())) == 3
     assert actions.tolist() == other.play(losses, *advice, 4).tolist()
-    rng, chosen = np.random.default_rng(4), []
-    learner = other.start(3, rng, 102, *map(len, advice))
+    live, chosen = [other.start(3, 4, 102, *map(len, advice))], []
     for t, row in enumerate(losses):
-        if t == 50:
-            copies = [learner, copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]
-        chosen.append(learner.choose(*advice))
-        learner.observe(row[chosen[-1]])
+        live += [copy.deepcopy(live[0])] * (t == 50)
+        (arm,) = {learner.choose(*advice) for learner in live}
+        for learner in live:
+            learner.observe(row[arm])
+        chosen.append(arm)
     assert actions.tolist() == chosen
-    for again in copies[1:]:
-        for t in range(50, 102):
-            assert again.choose(*advice) == chosen[t]
-            again.observe(losses[t, chosen[t]])
     paid = one.run(problem, [7, 102], 3, 5)
     np.testing.assert_allclose(paid, other.run(problem, [7, 102], 3, 5), rtol=1e-12)
 
@@ -160,9 +146,9 @@ def test_the_horizon_of_a_base_is_the_number_of_batches():
     class Told(EXP3):
         id = "told"
 
-        def settings(self, horizon, arms):
+        def settings(self, horizon, *sizes):
             horizons.append(horizon)
-            return super().settings(horizon, arms)
+            return super().settings(horizon, *sizes)
 
     class Asked(PlainEXP3):
         id = "asked"
@@ -252,15 +238,12 @@ def test_tuning_reference_values():
     local = tuning.local_exp4(10**5, 4, 16, 0.5)
     assert (local.eta, local.gamma) == pytest.approx((1.86306e-5, 0.00769023), rel=1e-5)
     assert tuning.batched_exp4(10**4, 4, 16, 1.0, 1e-6).gamma == 1
-    long = 10**11, 4, 16, 1.0, 1e-6  # where the first term of gamma is the larger one
-    assert tuning.batched_exp4(*long, "corrected").gamma == pytest.approx(
-        tuning.batched_exp4(*long).gamma * math.log(1e6) ** (1 / 3)
-    )
+    # where the first term of gamma is the larger one
+    long = partial(tuning.batched_exp4, 10**11, 4, 16, 1.0, 1e-6)
+    assert long("corrected").gamma == pytest.approx(long().gamma * math.log(1e6) ** (1 / 3))
     assert perturbed[0].base.resampling == "printed"
-    assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
-    assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
-        math.sqrt(1 + 2 / (4 * 0.3) ** 2)
-    )
+    sigmas = [tuning.batched_htinf(0.3, *exact).base.sigma for exact in ([], ["exact"])]
+    assert sigmas == pytest.approx([math.sqrt(6), math.sqrt(1 + 2 / (4 * 0.3) ** 2)])
 
 
 def test_tidy_columns_name_the_parameters_inside():
@@ -274,7 +257,7 @@ def test_tidy_columns_name_the_parameters_inside():
 def test_the_distribution_of_actions_over_experts_is_that_of_play():
     """All 16 paths of two batches of two rounds; the first batch costs 1/2 whatever is played."""
     learner = ExpertsFromBandit(BatchedPrivate(EXP3(8.0, 0.1), 0.5))
-    law = law_over_experts(learner, 0.9, 0.5).ravel()
+    law = study.law_over_experts(learner, 0.9, 0.5).ravel()
     losses, advice = np.repeat([[0.0], [1.0], [0.0], [0.0]], 2, axis=1), [[0.9, 0.1], [0.1, 0.9]]
     played = [learner.play(losses, advice, seed) @ [8, 4, 2, 1] for seed in range(2000)]
     counts = np.bincount(played, minlength=16)
@@ -286,21 +269,19 @@ def test_the_certificate_of_lemma_11():
     """Sparse switch: certified with a drop at 0; it plays arm 2 at the rate of its looks, or more
     if it errs."""
     switch = adversarial.SparseSwitch(0.2, 0.05)
-    found = lemma_11_certificate(switch, 0.2, 4096, 2000, 1, {"late": 256})
+    found = study.lemma_11_certificate(switch, 0.2, 4096, 2000, 1, {"late": 256})
     assert list(found)[-2:] == ["regret_late", "regret_late_se"]
     assert 0.045 < found["pull_rate"] < 0.1
     assert found["regret"] == pytest.approx(found["pull_rate"] * 4096 / 2)
-    assert found["drop"] == 0
-    assert 0 < found["bound"] <= max(found["regret"], found["regret_changed"])
-    nothing = lemma_11_certificate(EXP3(1e-9, 1.0), 0.2, 4096, 80, 1)
-    assert nothing["regret_changed"] > 0
-    assert "regret_late" not in nothing
+    assert found["drop"] == 0 < found["bound"] <= max(found["regret"], found["regret_changed"])
+    nothing = study.lemma_11_certificate(EXP3(1e-9, 1.0), 0.2, 4096, 80, 1)
+    assert nothing["regret_changed"] > 0 and "regret_late" not in nothing
 
 
 @pytest.mark.parametrize("epsilon, changed, middle", [(1.0, 0.5047, 0.4553), (0.3, 0.4427, 0.4306)])
 def test_one_step_in_the_proof_of_lemma_11_fails_and_its_end_holds(epsilon, changed, middle):
     """Values from an independent quadrature with more points."""
-    found = lemma_11_chain(4, epsilon, 16)
+    found = study.lemma_11_chain(4, epsilon, 16)
     assert found["changed"].value == pytest.approx(changed, abs=0.01)
     assert found["middle"].value == pytest.approx(middle, abs=0.01)
     assert found["middle"].value < found["changed"].value <= found["plain_scaled"].value
@@ -333,13 +314,9 @@ def test_the_constant_in_the_noise():
     assert composition.composed_delta(1.0, shift, 16, 200) <= 1e-6
 
 
-LANES = [
-    HTINF(1.0),
-    EXP3(0.1, 0.05),
-    EXP3(1.5, 1e-4),  # its weights leave their range, and are rebuilt
-    BatchedPrivate(HTINF(2.0), 0.13),
-    adversarial.LocallyPrivate(EXP3(0.02, 0.2), 0.3),
-]
+# the weights of the second leave their range, and are rebuilt
+LANES = [HTINF(1.0), EXP3(1.5, 1e-4), EXP3(0.1, 0.05), BatchedPrivate(HTINF(2.0), 0.13)]
+LANES += [adversarial.LocallyPrivate(EXP3(0.02, 0.2), 0.3)]
 
 
 @pytest.mark.parametrize("algorithm", LANES, ids=repr)
@@ -365,9 +342,8 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     assert (losses == algorithm.run(problem, [4096], 3, runs)).all()
     sums = noise.reshape(runs, -1)
     assert abs(sums.mean(axis=0) / sums.std(axis=0)).max() < 5 / runs**0.5
-    regret = problem.regret(losses, [4096])[:, 0]
-    plain = estimates.mean(regret)
-    with_noise = regret_by_noise(algorithm, problem, 4096, 256, seed=4)
+    plain = estimates.mean(problem.regret(losses, [4096])[:, 0])
+    with_noise = study.regret_by_noise(algorithm, problem, 4096, 256, seed=4)
     assert with_noise.se < 0.8 * plain.se * (runs / 256) ** 0.5
     assert abs((with_noise - plain).value) < 5 * (with_noise - plain).se
     curves = simulate.regret_curves(algorithm, problem, 4096, 256, 4, points=1)  # the same runs
@@ -379,6 +355,6 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
 def test_the_worst_gap_is_measured_with_and_without_control_variates(base):
     gaps = [instances.gap_adversary(4, gap) for gap in (1.0, 0.25)]
     algorithm = BatchedPrivate(base, 0.5)
-    few, many = (at_worst(algorithm, gaps, 500, runs, 1, choosing=8) for runs in (63, 64))
+    few, many = (study.at_worst(algorithm, gaps, 500, runs, 1, choosing=8) for runs in (63, 64))
     assert few["instance"] == many["instance"]
     assert abs(few["mean"] - many["mean"]) < 5 * few["se"]

@@ -31,6 +31,8 @@ FAMILIES = list({type(case.problem): case for case in reversed(CASES)}.values())
 # DP-SE by its default of beta
 KNOW_THE_HORIZON = adversarial.SparseSwitch, bandits.DPSE
 
+COPIES = copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))
+
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
 every_class = pytest.mark.parametrize("case", KINDS, ids=repr)
 every_family = pytest.mark.parametrize("case", FAMILIES, ids=repr)
@@ -116,10 +118,9 @@ def test_reports_are_of_one_run(case):
     """
     algorithm, _, problem, rounds, _ = case
     if not isinstance(problem, COUNTED):
-        rows = np.array([[0.25, 0.75, 0.5], [0.875, 0.25, 0.5]])[:, : problem.memory_sizes[0]]
+        losses = Adversary("", [0, 100], cases.TURN.losses[:, : problem.memory_sizes[0]])
         advice = Advice.of_arms([[0, 1, 2, 1, 0]], 3)
-        losses, advised = Adversary("", [0, 100], rows), isinstance(problem, ExpertProblem)
-        problem = ExpertProblem(losses, advice) if advised else losses
+        problem = ExpertProblem(losses, advice) if isinstance(problem, ExpertProblem) else losses
     many = np.union1d(np.arange(1, rounds[-1], 7), rounds)
     for seed in range(3):
         few, played = algorithm.run(problem, rounds, seed), algorithm.run(problem, many, seed)
@@ -164,8 +165,7 @@ def test_a_live_source_is_play(case):
         live, chosen = [learner], []
         for t, row in enumerate(table):
             if t == 60 and known:
-                live += [pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)]
-                live.append(copy.copy(learner))
+                live += [copied(learner) for copied in COPIES]
             given = [a[min(t, len(a) - 1)] for a in advice]
             (arm,) = {one.choose(*given) for one in live}
             for one in live:
@@ -232,18 +232,15 @@ def put(array, at, value):
 def test_curves_are_the_same_with_any_number_of_workers(case):
     algorithm, _, problem, rounds, _ = case
     runs = 2 * algorithm.runs_per_stream + 3
-    one, two, four = (
-        simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n)
-        for n in (1, 2, 4)
-    )
-    assert one.equals(two) and one.equals(four)
+    curves = partial(simulate.regret_curves, algorithm, problem, rounds[-1], seed=5, points=rounds)
+    one = curves(runs=runs, workers=1)
+    assert one.equals(curves(runs=runs, workers=2))
     assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
     rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
     last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
     assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
     fewer = algorithm.runs_per_stream + 1
-    few = simulate.regret_curves(algorithm, problem, rounds[-1], fewer, 5, points=rounds)
-    assert few.equals(one[one.run < fewer].reset_index(drop=True))
+    assert curves(runs=fewer).equals(one[one.run < fewer].reset_index(drop=True))
 
 
 @every_class
@@ -254,8 +251,7 @@ def test_only_those_who_say_so_know_the_horizon(case):
 
 
 def test_rounding_does_not_break_ties_between_leaders():
-    """0.1 + 0.2 is 0.30000000000000004: two experts who have lost the same must lead equally
-    often."""
+    """0.1 + 0.2 is 0.30000000000000004: who have lost the same must lead equally often."""
     losses = np.array([[0.1, 0.3], [0.2, 0.0], [0.0, 0.0]])
     play = full_information.FollowTheLeader().play
     leads = np.mean([play(losses, seed)[2] for seed in range(1000)])
@@ -282,14 +278,7 @@ def test_presets_and_what_they_guarantee():
 
 EVENTS = bandits.AdaPKLUCB, AnytimeLazyUCB, DPSE, DPKLUCB, DPIMED
 BY_ROUND = [UCB1(), bandits.KLUCB(), bandits.IMED(), bandits.HybridUCB(8.0), bandits.LazyDPTS(1.0)]
-MEANS = [
-    (0.5, 0.5 + 2.0**-53),
-    (1.0, 0.0),
-    (1.0, 1.0),
-    (0.0, 0.0),
-    (2.0**-60, 0.0),
-    (0.0, 1.0, 0.5),
-]
+MEANS = [(0.5, 0.5 + 2.0**-53), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0), (2.0**-60, 0.0), (0, 1, 0.5)]
 SIDES = Adversary("sides", [0], [[0.25, 0.75]])
 ADVISED = ExpertProblem(SIDES, Advice.of_arms([[0, 1]], 2))
 
@@ -529,26 +518,21 @@ def advised_plan(experts, arms, state, settings, t, advice, rng):
     return t % 3 if t < 6 else settings
 
 
-def ignore(arms, state, settings, t, arm, seen, rng):
+def ignore(*given):
     pass
 
 
-def advised_ignore(experts, arms, state, settings, t, advice, arm, seen, rng):
-    pass
-
-
-PLANS = [(advised, jit(advised)) for advised in (plan, ignore, advised_plan, advised_ignore)]
+PLANS = [(step, jit(step)) for step in (plan, advised_plan, ignore)]
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**40])
 @pytest.mark.parametrize("compiled", [False, True])
 @every_toy
 def test_what_a_kernel_chooses_is_checked(kind, problem, compiled, wrong):
-    choose, observe, *advised = (pair[compiled] for pair in PLANS)
-    steps = Steps(NOTHING, NOTHING, choose, observe)
-    advice = ()
+    choose, advised, observe = (pair[compiled] for pair in PLANS)
+    steps, advice = Steps(NOTHING, NOTHING, choose, observe), ()
     if kind is adversarial.ExpertAlgorithm:
-        steps, advice = Steps(NOTHING, NOTHING, *advised, NOTHING), (np.eye(3),)
+        steps, advice = Steps(NOTHING, NOTHING, advised, observe, NOTHING), (np.eye(3),)
     settings = lambda self, horizon, *sizes: wrong  # noqa: E731
     algorithm = toy(kind, steps=steps, start=kind.start, settings=settings)
     learner = algorithm.start(3, 0, 7, *map(len, advice))
@@ -564,21 +548,14 @@ def test_what_a_kernel_chooses_is_checked(kind, problem, compiled, wrong):
 
 @every_toy
 def test_what_an_event_kernel_returns_is_checked(kind, problem):
-    def curves(returned):
-        algorithm = toy(kind, fast_run=staticmethod(lambda *given: returned))
-        return simulate.regret_curves(algorithm, problem, 6, 2, 0, points=1, workers=1)
-
+    """A number for each arm or run, and one checkpoint; `Problem.regret` checks the rest."""
+    right, *wrong = [3.0], [[3.0]], [3.0, 4.0]
     if isinstance(problem, COUNTED):
-        assert len(curves(np.array([[1, 2, 3]]))) == 2
-        for wrong in ([[1.0, 2.0, 3.0]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "run")
-        for wrong in ([[1, 2, 4]], [[-1, 4, 3]]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "counts", "[6]")
-    else:
-        assert len(curves(np.array([3.0]))) == 2
-        for wrong in ([[3.0]], [3.0, 4.0]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "run")
-        refused(lambda: curves(np.array([math.nan])), "run", "nan")
+        right, *wrong = [[1, 2, 3]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]
+    for returned in (right, *wrong):
+        algorithm = toy(kind, fast_run=staticmethod(lambda *given, x=returned: np.array(x)))
+        curves = partial(simulate.regret_curves, algorithm, problem, 6, 2, 0, 1, 1)
+        assert len(curves()) == 2 if returned is right else refused(curves, "run")
 
 
 @every_toy

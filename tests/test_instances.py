@@ -3,7 +3,6 @@
 import copy
 import math
 import pickle
-import tracemalloc
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,18 +54,6 @@ def test_tables_have_the_means_and_regret_counts_gaps():
     losses = instances.bernoulli_losses((0.5, 0.2), (2, 3))
     assert losses.regret(np.array([[4, 6]]), [10]) == pytest.approx([4 * 0.3])
     assert TURN.regret([[3.0, 7.0]], [5, 10]) == pytest.approx(np.array([[3.0, 2.0]]))
-
-
-def test_counting_actions_needs_no_table():
-    actions = np.random.default_rng(0).integers(0, 5, 10**6)
-    rounds = np.array([1, 1000, 10**6])
-    tracemalloc.start()
-    counts = counts_of(actions, rounds, 5)
-    instances.problem.actions_of(actions, 10**6, 5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert (counts == [[(actions[:t] == arm).sum() for arm in range(5)] for t in rounds]).all()
-    assert peak < 8 * 10**6 / 2
 
 
 def test_comparators_of_experts():
@@ -121,25 +108,26 @@ class Keeps(checks.Validated):
 
 
 TWO_ROWS = np.array([[0.2, 0.8], [0.3, 0.6]])
-KEPT = {  # made of an array; its array
-    "losses": (lambda a: Adversary("x", [0, 3], a), lambda p: p.losses),
-    "starts": (lambda a: Adversary("x", a, TWO_ROWS), lambda p: p.kernel_data.loss_starts),
-    "rows": (lambda a: Advice("x", [0], a, [[0, 1]]), lambda p: p.rows),
-    "field": (Keeps, lambda p: p.array),
+KEPT = {  # an array, what is made of it, and where that keeps it
+    "losses": (TWO_ROWS, lambda a: Adversary("x", [0, 3], a), lambda p: p.losses),
+    "starts": (
+        *(np.array([0, 2]), lambda a: Adversary("x", a, TWO_ROWS)),
+        lambda p: p.kernel_data.loss_starts,
+    ),
+    "rows": (np.eye(2)[None], lambda a: Advice("x", [0], a, [[0, 1]]), lambda p: p.rows),
+    "field": (TWO_ROWS, Keeps, lambda p: p.array),
     "outcomes": (
-        lambda a: StochasticLosses("x", a, (0.0, 0.0), (0.5, 0.5)),
+        *(TWO_ROWS, lambda a: StochasticLosses("x", a, (0.0, 0.0), (0.5, 0.5))),
         lambda p: p.kernel_data.outcomes,
     ),
-    "gaps": (lambda a: instances.bernoulli_losses(a), lambda p: exact.selection.arrays(p)[0]),
+    "gaps": (TWO_ROWS[0], instances.bernoulli_losses, lambda p: exact.selection.arrays(p)[0]),
 }
-GIVEN = {"starts": np.array([0, 2]), "rows": np.eye(2)[None], "gaps": np.array([0.2, 0.5])}
 
 
-@pytest.mark.parametrize("name", KEPT)
-def test_what_a_problem_keeps_is_its_own(name):
+@pytest.mark.parametrize(("given", "make", "kept"), KEPT.values(), ids=KEPT)
+def test_what_a_problem_keeps_is_its_own(given, make, kept):
     """What is cached was computed from it."""
-    make, kept = KEPT[name]
-    given = GIVEN.get(name, TWO_ROWS).copy()
+    given = given.copy()
     problem = make(given)
     before = kept(problem).copy()
     given[...] = 1 - given
