@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import BASES, OTHER_BASES
+from cases import OTHER_BASES
 from conftest import refused
+from laws import tally
 from scipy.stats import chisquare
 
 from privregret import adversarial, estimates, instances, simulate
@@ -28,20 +29,6 @@ GAP = instances.gap_adversary(3, 0.5)
 
 def table(rounds, arms, seed=1):
     return np.random.default_rng(seed).random((rounds, arms))
-
-
-@pytest.mark.parametrize("base", [base for base, _ in BASES[::4]], ids=repr)
-@pytest.mark.parametrize("adversary", [GAP, instances.switching(3, 7, 500)])
-def test_segments_are_the_table_in_short(base, adversary):
-    algorithm = BatchedPrivate(base, 0.21)
-    losses = adversary.table(500)
-    actions = algorithm.play(losses, streams.children(np.random.default_rng(2), 1)[0])
-    paid = np.cumsum(losses[np.arange(500), actions])
-    rounds = np.array([1, 4, 100, 333, 500])
-    reported = algorithm.run(adversary, rounds, 2)
-    np.testing.assert_allclose(reported, paid[rounds - 1], rtol=1e-12)
-    best = np.cumsum(losses, axis=0)[rounds - 1]
-    np.testing.assert_allclose(adversary.comparators(rounds), best, rtol=1e-12)
 
 
 def test_batch_sizes():
@@ -219,19 +206,10 @@ def test_a_mistake_of_a_base_is_named(conversion):
 
 
 def test_tuning_reference_values():
-    exp3 = [
-        tuning.batched_exp3(10**4, 4, 0.25),
-        tuning.batched_exp3(10**5, 10, 0.1),
-    ]
-    assert [a.tau for a in exp3] == [4, 10]
-    assert [a.base.eta for a in exp3] == pytest.approx([2.725466e-4, 8.886092e-5], rel=1e-6)
-    assert [a.base.gamma for a in exp3] == pytest.approx([0.04016395, 0.04092197], rel=1e-6)
-    perturbed = [
-        tuning.batched_ftpl(10**4, 4, 0.25),
-        tuning.batched_ftpl(10**5, 10, 0.1),
-    ]
-    assert [a.base.cap for a in perturbed] == [100, 317]
-    assert [a.base.eta for a in perturbed] == pytest.approx([3.096341e-4, 8.336312e-5], rel=1e-6)
+    exp3, perturbed = (make(10**5, 10, 0.1) for make in (tuning.batched_exp3, tuning.batched_ftpl))
+    assert (exp3.base.eta, exp3.base.gamma) == pytest.approx((8.886092e-5, 0.04092197), rel=1e-6)
+    assert (perturbed.base.eta, perturbed.base.cap) == (pytest.approx(8.336312e-5, rel=1e-6), 317)
+    assert exp3.tau == perturbed.tau == 10 and perturbed.base.resampling == "printed"
     exp4 = tuning.batched_exp4(10**6, 4, 16, 0.5, 1e-6)
     assert (exp4.tau, exp4.eta, exp4.gamma) == pytest.approx((4444, 0.0554994, 0.295683), rel=1e-5)
     assert exp4.scale(4, 16) == pytest.approx(0.271553, rel=1e-5)
@@ -241,7 +219,6 @@ def test_tuning_reference_values():
     # where the first term of gamma is the larger one
     long = partial(tuning.batched_exp4, 10**11, 4, 16, 1.0, 1e-6)
     assert long("corrected").gamma == pytest.approx(long().gamma * math.log(1e6) ** (1 / 3))
-    assert perturbed[0].base.resampling == "printed"
     sigmas = [tuning.batched_htinf(0.3, *exact).base.sigma for exact in ([], ["exact"])]
     assert sigmas == pytest.approx([math.sqrt(6), math.sqrt(1 + 2 / (4 * 0.3) ** 2)])
 
@@ -316,28 +293,25 @@ def test_the_constant_in_the_noise():
 
 # the weights of the second leave their range, and are rebuilt
 LANES = [HTINF(1.0), EXP3(1.5, 1e-4), EXP3(0.1, 0.05), BatchedPrivate(HTINF(2.0), 0.13)]
+PROBLEMS = instances.gap_adversary(4, 0.5), instances.switching(3, 7, 300), lemma_11_pair(100)[1]
 LANES += [adversarial.LocallyPrivate(EXP3(0.02, 0.2), 0.3)]
+LANES += [BatchedPrivate(adversarial.FTPL(2.0, 20, "printed"), 0.21)]
 
 
 @pytest.mark.parametrize("algorithm", LANES, ids=repr)
-@pytest.mark.parametrize("runs", [4, 33])
-def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
-    """Bit by bit, for any number of neighbours; the last checkpoint ends within a batch."""
-    for problem in (instances.gap_adversary(4, 0.5), lemma_11_pair(100)[1]):
-        checkpoints = np.array([7, 8, 300])
-        played = algorithm.run(problem, checkpoints, 5, runs=runs)
-        settings = algorithm.settings(300, *problem.memory_sizes)
-        for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
-            (alone,) = algorithm.lanes(problem.kernel_data, checkpoints, settings, (rng,), 1)
-            assert one.tolist() == alone.tolist()
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_a_run_in_a_lane_is_play_whatever_its_neighbours(algorithm, problem):
+    """The last checkpoint ends within a batch."""
+    rounds = [7, 8, 300]
+    runs = algorithm.run(problem, rounds, 5, 33)
+    assert (runs[:4] == algorithm.run(problem, rounds, 5, 4)).all()
+    for run, rng in zip(runs, streams.children(np.random.default_rng(5), 33), strict=True):
+        actions = algorithm.play(problem.table(300), rng)
+        np.testing.assert_allclose(run, tally(problem, actions, rounds), rtol=1e-12)
 
 
 def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
-    algorithm, problem, runs = (
-        tuning.batched_htinf(0.25),
-        instances.gap_adversary(4, 0.25),
-        2000,
-    )
+    algorithm, problem, runs = tuning.batched_htinf(0.25), instances.gap_adversary(4, 0.25), 2000
     losses, noise = algorithm.run_with_noise(problem, 4096, 3, runs)
     assert (losses == algorithm.run(problem, [4096], 3, runs)).all()
     sums = noise.reshape(runs, -1)

@@ -21,20 +21,12 @@ def exact_kl(p, q):
 
 
 def exact_d_epsilon(x, y, epsilon):
-    """The definition (6): the minimum over z from x to y of epsilon |z - x| + kl(z, y), convex."""
-
-    def falls(z):
-        """Whether the objective falls when z moves towards y."""
-        if y in (0, 1) or z in (0, 1):
-            return True
-        slope = (z / (1 - z)).ln() - (y / (1 - y)).ln()
-        return epsilon + slope < 0 if y > x else epsilon - slope < 0
-
-    low, high = x, y if x != y and falls(x) else x
-    for _ in range(100 if low != high else 0):
-        middle = (low + high) / 2
-        low, high = (middle, high) if falls(middle) else (low, middle)
-    return min(epsilon * abs(z - x) + exact_kl(z, y) for z in (low, high, x, y))
+    """(6): the minimum over z of epsilon |z - x| + kl(z, y), at x, y or where its slope is 0."""
+    at = [x, y]
+    if 0 < y < 1:
+        odds = y / (1 - y) * (epsilon if y < x else -epsilon).exp()
+        at += [odds / (1 + odds)] * (min(at) < odds / (1 + odds) < max(at))
+    return min(epsilon * abs(z - x) + exact_kl(z, y) for z in at)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

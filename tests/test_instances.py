@@ -87,16 +87,14 @@ def test_adversaries_are_what_the_paper_says():
 def test_the_law_of_a_problem_leaves_out_its_name():
     """Random streams hang on it."""
 
-    def named(name):
-        adversary = Adversary(name, [0], [[0.1, 0.2]])
-        yield BernoulliBandit(name, (0.1, 0.2), source=name)
-        yield instances.bernoulli_losses((0.1, 0.2), name=name, source=name)
-        yield adversary
-        yield ExpertProblem(adversary, Advice.of_arms([[0, 1]], 2, name=name))
+    def laws(name):
+        adversary, means = Adversary(name, [0], [[0.1, 0.2]]), (0.1, 0.2)
+        problems = [BernoulliBandit(name, means, source=name), adversary]
+        problems += [instances.bernoulli_losses(means, name=name, source=name)]
+        problems += [ExpertProblem(adversary, Advice.of_arms([[0, 1]], 2, name=name))]
+        return [identity.encode(problem.distribution) for problem in problems]
 
-    for one, other in zip(named("one"), named("other"), strict=True):
-        one, other = (identity.encode(problem.distribution) for problem in (one, other))
-        assert one == other
+    assert laws("one") == laws("other")
     different = [Adversary("x", [0], [[0.1, 0.2]], bernoulli) for bernoulli in (False, True)]
     different += [Adversary("x", [0, 5], [[0.1, 0.2]] * 2), Adversary("x", [0], [[0.2, 0.1]])]
     assert len({identity.encode(problem.distribution) for problem in different}) == 4
@@ -140,10 +138,8 @@ def test_what_a_problem_keeps_is_its_own(given, make, kept):
 
 def test_a_table_takes_a_seed():
     drawn = Adversary("x", [0], TWO_ROWS[:1], True)
-    same = drawn.table(50, np.random.default_rng(3))
-    assert (drawn.table(50, rng=3) == same).all() and 0 < same.mean() < 1
-    advised = ExpertProblem(drawn, Advice.of_arms([[0, 1]], 2))
-    assert (advised.table(50, 3) == same).all()
+    for problem in (drawn, ExpertProblem(drawn, Advice.of_arms([[0, 1]], 2)), instances.HU2021_2):
+        assert (problem.table(50, rng=3) == problem.table(50, np.random.default_rng(3))).all()
 
 
 PAIR, THREE = ((0.1, 0.2),), instances.gap_adversary(3, 0.1)
@@ -156,7 +152,6 @@ TURN = instances.switching(2, 2, 10)
         (lambda: BernoulliBandit("x", ((0.5, 0.5),)), ["means", "((0.5, 0.5),)"]),
         (lambda: BernoulliBandit("x", (True, 0.5)), ["means", "(True, 0.5)"]),
         (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), ["losses", "'0.5'"]),
-        (lambda: checks.table("losses", np.ma.array(np.eye(2), mask=np.eye(2))), ["losses"]),
         (lambda: instances.bernoulli_losses((0.5,)), ["log_counts", "2", "1"]),
         (lambda: instances.bernoulli_losses((0.5, 0.6), (1, 0)), ["counts", "0"]),
         (lambda: StochasticLosses("x", PAIR, (0.0, 0.0), (0.7,)), ["probabilities", "1", "0.7"]),
@@ -164,8 +159,6 @@ TURN = instances.switching(2, 2, 10)
         (lambda: instances.bernoulli_losses((0.5,), log_counts=3), ["log_counts", "3"]),
         (lambda: instances.cyclic(5, 0.1), ["actions", "6", "5"]),
         (lambda: instances.dependent("antithetic", 0.1, 3), ["actions", "2", "3"]),
-        (lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]), ["losses", "[0, 1]", "1.5"]),
-        (lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]), ["starts", "0", "[1, 5]"]),
         (lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3), ["starts", "0", "[0, 5, 5]"]),
         (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), ["starts", "2", "1"]),
         (lambda: Adversary("x", [0], [[0.5]]), ["losses", "2", "1"]),

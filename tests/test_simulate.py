@@ -88,12 +88,10 @@ def test_the_table_is_tidy():
 
 def test_a_comparison_at_one_epsilon_shows_what_is_proved():
     """As printed Hybrid-UCB is proved to be 1.5 epsilon-DP, the softmax has its cap."""
-    bandits = curves([HybridUCB(1.0), DPSE(1.0), UCB1()], horizon=20, runs=1, points=1)
-    assert bandits.proved_epsilon.tolist() == [1.5, 1.0, math.inf]
-    assert bandits.epsilon.isna().tolist() == [False, False, True]
-    learners, problem = [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")], LOSSES
-    simulated = curves(learners, problem, horizon=20, runs=1, points=1)
-    for frame in (simulated, exact.regret_curves(learners, problem, 20)):
+    given = {"horizon": 20, "runs": 1, "points": 1}
+    assert curves([HybridUCB(1.0), UCB1()], **given).proved_epsilon.tolist() == [1.5, math.inf]
+    learners = [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")]
+    for frame in (curves(learners, LOSSES, **given), exact.regret_curves(learners, LOSSES, 20)):
         assert frame.proved_epsilon.tolist() == [0.25, 2.0] and (frame.epsilon == 1).all()
 
 
