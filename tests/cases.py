@@ -222,12 +222,12 @@ LONGER = [  # what plays a uniform action for a while
     (*ours(VotesOrLeader(30.0)), (9, 60)),
     (*ours(VotesOrLeader(8.0)), (30, 150)),
 ]
-FULL_INFORMATION = [  # each on half of the losses
+ON_LOSSES = [  # each on half of them
     Case(a, twin, losses, (5, 19))
     for i, (a, twin) in enumerate(EVERYWHERE)
     for losses in LOSSES[i % 2 :: 2]
 ]
-FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
+FULL_INFORMATION = ON_LOSSES + [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
 FULL_INFORMATION += [Case(*one[:2], LOSSES[i % 2], one[2]) for i, one in enumerate(LONGER)]
 
 # Adversarial bandits. Losses are multiples of 1/8, so that sums are exact in any order
@@ -358,10 +358,7 @@ KINDS = list({kind(case.algorithm): case for case in reversed(CASES)}.values())[
 LAWS = [
     case
     for case in CASES
-    if case.algorithm.lanes
-    or type(case.algorithm).fast_run
-    or case in KINDS
-    or case in FULL_INFORMATION[: len(EVERYWHERE) * 3]
+    if case.algorithm.lanes or type(case.algorithm).fast_run or case in KINDS + ON_LOSSES
 ]
 
 
@@ -370,10 +367,8 @@ def short_runs() -> dict:
     runs = {}
     for algorithm, _, problem, rounds, _ in FIRST:
         played = algorithm.play(*tables(problem, problem.table(101, np.random.default_rng(1))), 2)
-        runs[repr(algorithm)] = [
-            played.tolist(),
-            algorithm.run(problem, np.unique(np.minimum(rounds, 900)), 3).tolist(),
-        ]
+        ran = algorithm.run(problem, np.unique(np.minimum(rounds, 900)), 3)
+        runs[repr(algorithm)] = [played.tolist(), ran.tolist()]
     exactly = [
         exact.selection_probabilities(ACTIONS, 9, noise, scale).group.tolist()
         for noise in ("laplace", "exponential", "gumbel", "none")

@@ -22,8 +22,7 @@ def bandit(*means):
 
 
 def the_same(algorithm, slow, means, horizon, seed):
-    """Same noise, no chance in the rewards: event by event the counts of every round, and the
-    actions."""
+    """Whether the counts of every round agree, without chance in the rewards; and the actions."""
     settings, horizons = algorithm.settings(horizon, len(means)), np.arange(1, horizon + 1)
     rng = naive.Recorder(np.random.default_rng(seed), certain=True)
     counts = naive.plain(type(algorithm).fast_run)(np.array(means), horizons, settings, rng)
@@ -53,8 +52,7 @@ def test_event_by_event_is_round_by_round_when_rewards_are_certain(kind, slow, m
 @pytest.mark.parametrize("epsilon", [0.03, 0.3, 30.0])
 @pytest.mark.parametrize("arms", [2, 8])
 def test_dp_se_at_its_threshold(epsilon, arms):
-    """Certain rewards, and arms around the border of elimination: each arm's noise decides, for
-    itself."""
+    """Certain rewards, and arms around the border: each arm's noise decides, for itself."""
     plain = lectures.namespace("hu2021/6-experiments")
     length = math.ceil(plain["epoch_length"](1, arms, epsilon, 0.9))
     behind = plain["too_far"](1, arms, epsilon, 0.9) + np.linspace(-3, 3, arms + 1)[1:-1] / (

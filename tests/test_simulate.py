@@ -221,14 +221,8 @@ def test_checkpoints_increase_from_one_to_the_horizon(horizon):
         assert (np.diff(rounds) > 0).all()
 
 
-class Claimed(Alternate):
-    id, privacy = "claimed", "private"
-
-
-class Namesake(Alternate):
-    id, label = "namesake", DPSE.label
-
-
+CLAIMED = type("Claimed", (Alternate,), {"id": "claimed", "privacy": "private"})
+NAMESAKE = type("Namesake", (Alternate,), {"id": "namesake", "label": DPSE.label})
 TWO = BernoulliBandit(HU2021_2.name, (0.9, 0.5))
 
 
@@ -236,8 +230,8 @@ TWO = BernoulliBandit(HU2021_2.name, (0.9, 0.5))
     ("wrong", "shown"),
     [
         ({"algorithms": [DPSE(1.0), DPSE(1)]}, ["algorithms", "DPSE(epsilon=1.0"]),
-        ({"algorithms": [DPSE(1.0), Namesake(1)]}, ["algorithms", "Namesake", repr(DPSE.label)]),
-        ({"algorithms": Claimed(1)}, ["privacy", "Claimed", "Privacy", "'private'"]),
+        ({"algorithms": [DPSE(1.0), NAMESAKE(1)]}, ["algorithms", "Namesake", repr(DPSE.label)]),
+        ({"algorithms": CLAIMED(1)}, ["privacy", "Claimed", "Privacy", "'private'"]),
         ({"algorithms": Alternate}, ["Alternate(...)"]),
         ({"problems": [HU2021_2, HU2021_3, TWO]}, ["problems", repr(HU2021_2.name)]),
         ({"horizon": checks.MAX_ROUNDS + 1}, ["horizon", "10000000000", "10000000001"]),

@@ -132,21 +132,12 @@ def test_a_file_is_read_as_it_was_written_and_names_of_arms_are_no_log(tmp_path,
         pd.testing.assert_frame_equal(tables.read(path), frame.astype(float))
 
 
-class Spoils(BanditAlgorithm):
-    id, label, source, privacy = "spoils", "Spoils", "nowhere", NOT_PRIVATE
-
-    def play(self, rewards, rng):
-        rewards[:] = 0
-
-
-class Missing(Spoils):
-    id = "missing"
-
-    def play(self, rewards, rng):
-        return np.full(len(rewards), -1)
-
-
 def test_a_table_is_not_changed_and_an_arm_that_does_not_exist_is_no_play():
+    def plays(play):
+        words = {"id": "own", "label": "Own", "source": "nowhere", "privacy": NOT_PRIVATE}
+        return type("Own", (BanditAlgorithm,), words | {"play": play})()
+
     with pytest.raises(ValueError):
-        curves(Spoils(), rewards=REWARDS.copy())
-    refused(lambda: curves(Missing(), rewards=REWARDS), "play", "-1")
+        curves(plays(lambda self, rewards, rng: rewards.fill(0)), rewards=REWARDS.copy())
+    missing = plays(lambda self, rewards, rng: np.full(len(rewards), -1))
+    refused(lambda: curves(missing, rewards=REWARDS), "play", "-1")
