@@ -4,58 +4,20 @@ its contract on."""
 import math
 from collections.abc import Callable
 from dataclasses import astuple
+from functools import partial
 from typing import NamedTuple
 
 import lectures
+import naive
 import numpy as np
 from laws import tables
-from naive import azize2025, bandits, full_information
 
-from privregret import exact
-from privregret.adversarial import (
-    EXP3,
-    FTPL,
-    HTINF,
-    BatchedPrivate,
-    EXP4Batched,
-    EXP4Local,
-    ExpertsFromBandit,
-    LocallyPrivate,
-    SparseSwitch,
-)
-from privregret.bandits import (
-    DPIMED,
-    DPKLUCB,
-    DPSE,
-    IMED,
-    KLUCB,
-    UCB1,
-    AdaPKLUCB,
-    AnytimeLazyUCB,
-    HybridUCB,
-    LazyDPTS,
-)
+from privregret import adversarial, bandits, exact, full_information, instances
+from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB, HybridUCB, LazyDPTS
 from privregret.companion import MarginStop, PhasedFTNL, Votes, VotesOrLeader
-from privregret.full_information import (
-    FTNL,
-    DecreasingHedge,
-    EpochLeader,
-    FollowTheLeader,
-    NaiveFTNL,
-    RandomPrefixSoftmax,
-)
-from privregret.instances import (
-    AZIZE2025_2,
-    DEPENDENT_COPIES,
-    TWO_ACTION_FIXED,
-    Adversary,
-    Advice,
-    BernoulliBandit,
-    ExpertProblem,
-    bernoulli_losses,
-    dependent,
-    deterministic_losses,
-)
+from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
+from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem
 
 INF = math.inf
 
@@ -67,7 +29,8 @@ class Case(NamedTuple):
     twin: Callable  # `play` of the slow version: (*tables, rng) -> actions
     problem: object
     rounds: tuple  # reported; the last is the horizon
-    # of each method: detects means that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
+    # of each method, or what tells as much: detects means that differ by 0.14 deviations; 1500 by
+    # 0.18, 1000 by 0.22
     runs: int = 2500
 
     def __repr__(self):
@@ -79,27 +42,12 @@ class Case(NamedTuple):
 THREE = BernoulliBandit("three arms", (0.9, 0.5, 0.1))
 TWO = BernoulliBandit("two arms", (0.6, 0.4))
 FOUR = BernoulliBandit("four arms", (0.2, 0.45, 0.7, 0.56))
-FIVE = AZIZE2025_2
+FIVE = instances.AZIZE2025_2
 CLOSE = BernoulliBandit("three close arms", (0.9, 0.76, 0.62))
 EQUAL = BernoulliBandit("two best arms", (0.3, 0.8, 0.8))
 GOOD = BernoulliBandit("two good arms", (0.85, 0.7, 0.15))
 LOW = BernoulliBandit("three low arms", (0.3, 0.5, 0.1))
 APART = BernoulliBandit("two arms apart", (0.7, 0.4))
-
-
-def bandit(algorithm, problem, rounds, runs=2500):
-    """A case whose slow version has the name and the parameters of the algorithm."""
-    values, kind = astuple(algorithm), type(algorithm)
-    if kind in (DPKLUCB, DPIMED):
-        play = batched(kind.rule, *values)
-    elif kind in PLAIN:
-        play = PLAIN[kind](*values)
-    elif kind in (KLUCB, IMED):
-        play = azize2025.PerRound(kind is IMED).play
-    else:
-        name = kind.__name__
-        play = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values).play
-    return Case(algorithm, play, problem, rounds, runs)
 
 
 def lazy_ucb(epsilon, **instead):
@@ -121,15 +69,12 @@ def lazy_dpts(epsilon):
 
     def play(rewards, rng):
         def index(mean, n, t, epsilon):
-            u = azize2025.clip(mean + 3 * math.log(t) / (epsilon * n))
+            u = min(max(mean + 3 * math.log(t) / (epsilon * n), 0.0), 1.0)
             return rng.beta(u * n + 1, (1 - u) * n + 1)
 
         return lazy_ucb(epsilon, lazy_index=index)(rewards, rng)
 
     return play
-
-
-PLAIN = {AnytimeLazyUCB: lazy_ucb, HybridUCB: hybrid_ucb, DPSE: dp_se, LazyDPTS: lazy_dpts}
 
 
 def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
@@ -138,6 +83,24 @@ def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
     index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
     given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
     return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
+
+
+TWINS = {
+    AnytimeLazyUCB: lazy_ucb,
+    HybridUCB: hybrid_ucb,
+    DPSE: dp_se,
+    LazyDPTS: lazy_dpts,
+    AdaPKLUCB: naive.adap_klucb,
+    DPKLUCB: partial(batched, DPKLUCB.rule),
+    DPIMED: partial(batched, DPIMED.rule),
+    bandits.UCB1: lambda: naive.per_round(naive.ucb1),
+    bandits.KLUCB: lambda: naive.per_round(naive.kl_ucb),
+    bandits.IMED: lambda: naive.per_round(naive.imed),
+}
+
+
+def bandit(algorithm, problem, rounds, runs=2500):
+    return Case(algorithm, TWINS[type(algorithm)](*astuple(algorithm)), problem, rounds, runs)
 
 
 SHORT = (20, 150, 1000)
@@ -157,8 +120,8 @@ BANDITS = [
     bandit(HybridUCB(16.0, "rootfree"), THREE, SHORT, 1500),
     bandit(HybridUCB(128.0, "rootfree"), FIVE, SHORT, 1500),
     bandit(HybridUCB(16.0, "scaled"), THREE, SHORT, 1500),
-    bandit(UCB1(), THREE, (5, 100, 1500)),
-    bandit(UCB1(), FIVE, (8, 100, 1500)),
+    bandit(bandits.UCB1(), THREE, (5, 100, 1500)),
+    bandit(bandits.UCB1(), FIVE, (8, 100, 1500)),
     bandit(DPKLUCB(0.05), THREE, (30, 300, 3000)),
     bandit(DPKLUCB(1.0), FIVE, (10, 200, 3000)),
     bandit(DPKLUCB(20.0, 1.3, 2), TWO, (20, 150, 1500)),
@@ -178,40 +141,37 @@ BANDITS = [
     bandit(LazyDPTS(30.0), TWO, (20, 150, 1500)),
     bandit(LazyDPTS(4.0), APART, (200, 1000, 4000), 1500),
     bandit(LazyDPTS(1000.0), LOW, (100, 1000, 4000), 1500),
-    bandit(IMED(), FIVE, (10, 100, 1500)),
-    bandit(KLUCB(), THREE, (10, 100, 800), 1500),
+    bandit(bandits.IMED(), FIVE, (10, 100, 1500)),
+    bandit(bandits.KLUCB(), THREE, (10, 100, 800), 1500),
 ]
 
 # Full information. Horizons are short, so that whole vectors of counts can be compared
 
-ACTIONS = bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1), name="four actions")
+ACTIONS = instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1), name="four actions")
 LOSSES = [
     ACTIONS,
-    deterministic_losses((0.0, 0.3, 1.0), (1, 1, 3)),
-    TWO_ACTION_FIXED,
-    dependent("antithetic", 0.3),
-    dependent("copies", 0.3, 4),
-    DEPENDENT_COPIES,
+    instances.deterministic_losses((0.0, 0.3, 1.0), (1, 1, 3)),
+    instances.TWO_ACTION_FIXED,
+    instances.dependent("antithetic", 0.3),
+    instances.dependent("copies", 0.3, 4),
+    instances.DEPENDENT_COPIES,
 ]
 
 
 def epochs(noise, scale, **more):
-    """FTNL; `scale` is a number, or a function of the number of actions."""
+    return lectures.plays("wu2026/3-bernoulli-resampling", "ftnl", noise=noise, scale=scale, **more)
 
-    def play(losses, rng):
-        factor = scale(len(losses[0])) if callable(scale) else scale
-        name = "wu2026/3-bernoulli-resampling"
-        return lectures.plays(name, "ftnl", noise=noise, scale=factor, **more)(losses, rng)
 
-    return play
+FTNL_2021 = lectures.plays("hu2021/5-full-information", "ftnl", scale=1.0)
 
 
 def prefixes(eta, **more):
     return lectures.plays("cesari2026/4-algorithm", "random_prefix_softmax", eta=eta, **more)
 
 
-def hedge(rate):
-    return lambda losses, rng: full_information.hedge(losses, rate, rng)
+def phased(learner, scale):
+    given = learner.growth, learner.random_phase, learner.bernoulli_resampling
+    return learner, naive.in_epochs(naive.noisy_leader(learner.noise, scale), *given)
 
 
 def ours(learner):
@@ -224,48 +184,33 @@ EVERYWHERE = [
     (FTNL(2.0, "exponential"), epochs("exponential", 1.0)),
     (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampled=True)),
     (RandomPrefixSoftmax(2.0, cap=1.0), prefixes(1.0)),
-    (EpochLeader(), full_information.Leader().play),
-    (FollowTheLeader(), hedge(INF)),
-    (DecreasingHedge(), hedge(2.0)),
+    (EpochLeader(), naive.in_epochs(naive.smallest)),
+    (full_information.FollowTheLeader(), naive.hedge(INF)),
+    (full_information.DecreasingHedge(), naive.hedge(2.0)),
 ]
 ON_ONE = [
     (FTNL(0.02), epochs("laplace", 100.0)),
-    (
-        FTNL(1.0, "laplace", "hu2021"),
-        lectures.plays("hu2021/5-full-information", "ftnl", scale=1.0),
-    ),
+    (FTNL(1.0, "laplace", "hu2021"), FTNL_2021),
     (FTNL(30.0, "laplace", "wu2026"), epochs("laplace", 2 / 30)),
     (FTNL(0.02, "exponential", "wu2026"), epochs("exponential", 50.0)),
     (FTNL(20.0, "gumbel"), epochs("gumbel", 0.1)),
     (FTNL(1.0, "gumbel", "wu2026", True), epochs("gumbel", 2.0, resampled=True)),
     (FTNL(1.0, "gumbel", "wu2026-proofs"), epochs("gumbel", 1.0)),
     (FTNL(0.5, "laplace", 3.7, True), epochs("laplace", 3.7 / 0.5, resampled=True)),
-    (NaiveFTNL(2.0), epochs("laplace", lambda actions: actions / 2)),
-    (NaiveFTNL(0.1), epochs("laplace", lambda actions: 10 * actions)),
-    (NaiveFTNL(60.0), epochs("laplace", lambda actions: actions / 60)),
+    (NaiveFTNL(2.0), epochs("laplace", 4 / 2)),
+    (NaiveFTNL(0.1), epochs("laplace", 4 / 0.1)),
+    (NaiveFTNL(60.0), epochs("laplace", 4 / 60)),
     (RandomPrefixSoftmax(0.02), prefixes(0.01)),
     (RandomPrefixSoftmax(100.0), prefixes(0.125)),  # the cap
-    (
-        RandomPrefixSoftmax(4.0, "half", INF),
-        prefixes(2.0, prefix=lambda n, rng: n // 2 + 1 if n > 1 else 1),
-    ),
-    (
-        RandomPrefixSoftmax(0.5, "full", bernoulli_resampling=True),
-        epochs("gumbel", 8.0, resampled=True),
-    ),
-    (EpochLeader(True), full_information.Leader(True).play),
-    (DecreasingHedge(0.3), hedge(0.3)),
-    (DecreasingHedge(20.0), hedge(20.0)),
-    (PhasedFTNL(2.0), full_information.Phased("laplace", 1.0, math.e, True).play),
-    (PhasedFTNL(0.5, "gumbel"), full_information.Phased("gumbel", 4.0, math.e, True).play),
-    (
-        PhasedFTNL(20.0, "gumbel", growth=3.0, random_phase=False),
-        full_information.Phased("gumbel", 0.1, 3.0, False).play,
-    ),
-    (
-        PhasedFTNL(1.0, "exponential", bernoulli_resampling=True, growth=1.3),
-        full_information.Phased("exponential", 2.0, 1.3, True, True).play,
-    ),
+    (RandomPrefixSoftmax(4.0, "half", INF), prefixes(2.0, prefix=lambda n, rng: n // 2 + 1)),
+    (RandomPrefixSoftmax(0.5, "full", 0.125, True), epochs("gumbel", 8.0, resampled=True)),
+    (EpochLeader(True), naive.in_epochs(naive.smallest, resampled=True)),
+    (full_information.DecreasingHedge(0.3), naive.hedge(0.3)),
+    (full_information.DecreasingHedge(20.0), naive.hedge(20.0)),
+    phased(PhasedFTNL(2.0), 1.0),
+    phased(PhasedFTNL(0.5, "gumbel"), 4.0),
+    phased(PhasedFTNL(20.0, "gumbel", growth=3.0, random_phase=False), 0.1),
+    phased(PhasedFTNL(1.0, "exponential", bernoulli_resampling=True, growth=1.3), 2.0),
     *map(ours, (Votes(30.0), Votes(2.0, 2.5), MarginStop(4.0), MarginStop(0.1, 0.2, 0.0))),
     ours(VotesOrLeader(0.5)),
 ]
@@ -277,12 +222,12 @@ LONGER = [  # what plays a uniform action for a while
     (*ours(VotesOrLeader(30.0)), (9, 60)),
     (*ours(VotesOrLeader(8.0)), (30, 150)),
 ]
-FULL_INFORMATION = [  # each on half of the losses
+ON_LOSSES = [  # each on half of them
     Case(a, twin, losses, (5, 19))
     for i, (a, twin) in enumerate(EVERYWHERE)
     for losses in LOSSES[i % 2 :: 2]
 ]
-FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
+FULL_INFORMATION = ON_LOSSES + [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
 FULL_INFORMATION += [Case(*one[:2], LOSSES[i % 2], one[2]) for i, one in enumerate(LONGER)]
 
 # Adversarial bandits. Losses are multiples of 1/8, so that sums are exact in any order
@@ -330,17 +275,15 @@ def in_batches(oracle, arms, tau, scale, rng):
     return BATCHES["InBatches"](base, rng, tau, scale) if scale else base
 
 
-def played(losses, bandit):
-    for row in losses:
-        arm = bandit.choose()
-        bandit.observe(row[arm])
-        yield arm
-
-
 def conversion(oracle, tau=1, scale=0.0):
-    return lambda losses, rng: list(
-        played(losses, in_batches(oracle, len(losses[0]), tau, scale, rng))
-    )
+    def play(losses, rng):
+        actions, bandit = [], in_batches(oracle, len(losses[0]), tau, scale, rng)
+        for row in losses:
+            actions.append(bandit.choose())
+            bandit.observe(row[actions[-1]])
+        return actions
+
+    return play
 
 
 def over_experts(oracle, tau, scale):
@@ -369,18 +312,12 @@ ADVERSARIAL += [
     for (b, oracle), (e, tau, n) in zip(BASES, 3 * BUDGETS, strict=True)
 ]
 ADVERSARIAL += [
-    Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, EARLY, 1000)
+    Case(adversarial.LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, EARLY, 1000)
     for (base, oracle), e in zip(BASES[::3] + BASES[:1], (0.5, 20.0, 1.0, 0.01), strict=True)
 ]
 ADVERSARIAL += [
-    Case(
-        one,
-        lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(one)),
-        SIDES,
-        REPORTS,
-        1500,
-    )
-    for one in (SparseSwitch(2.0, 0.2), SparseSwitch(0.1, 1.0), SparseSwitch(50.0, 0.05))
+    Case(one, lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(one)), *FEW)
+    for one in map(adversarial.SparseSwitch, (2.0, 0.1, 50.0), (0.2, 1.0, 0.05))
 ]
 PRIVATE = zip(BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True)
 ON_EXPERTS = [(BatchedPrivate(b, e), oracle, n, 1 / (n * e)) for (b, oracle), (e, n) in PRIVATE]
@@ -393,14 +330,14 @@ EXPERTS += [
 ]
 EXPERTS += [
     Case(one, exp4("local_exp4", **vars(one)), ADVISED, EARLY, 1000)
-    for one in map(EXP4Local, (1.0, 0.05, 20.0), (0.1, 0.01, 2.0), (0.05, 0.05, 0.2))
+    for one in map(adversarial.EXP4Local, (1.0, 0.05, 20.0), (0.1, 0.01, 2.0), (0.05, 0.05, 0.2))
 ]
 EXPERTS += [
     Case(one, exp4("batched_exp4", **vars(one)), ADVISED, REPORTS, 1000)
     for one in (
-        EXP4Batched(1.0, 1e-3, 0.2, 0.3, 1),
-        EXP4Batched(0.5, 1e-2, 0.2, 0.3, 13),
-        EXP4Batched(0.1, 1e-3, 3.0, 0.9, 400),
+        adversarial.EXP4Batched(1.0, 1e-3, 0.2, 0.3, 1),
+        adversarial.EXP4Batched(0.5, 1e-2, 0.2, 0.3, 13),
+        adversarial.EXP4Batched(0.1, 1e-3, 3.0, 0.9, 400),
     )
 ]
 
@@ -417,10 +354,12 @@ def kind(algorithm):
 
 # each class once
 KINDS = list({kind(case.algorithm): case for case in reversed(CASES)}.values())[::-1]
-
-
-def no_noise(scale, rng):
-    return 0.0
+# whose `run` is other code than its steps; of the rest each class once, or once on each losses
+LAWS = [
+    case
+    for case in CASES
+    if case.algorithm.lanes or type(case.algorithm).fast_run or case in KINDS + ON_LOSSES
+]
 
 
 def short_runs() -> dict:
@@ -428,10 +367,8 @@ def short_runs() -> dict:
     runs = {}
     for algorithm, _, problem, rounds, _ in FIRST:
         played = algorithm.play(*tables(problem, problem.table(101, np.random.default_rng(1))), 2)
-        runs[repr(algorithm)] = [
-            played.tolist(),
-            algorithm.run(problem, np.unique(np.minimum(rounds, 900)), 3).tolist(),
-        ]
+        ran = algorithm.run(problem, np.unique(np.minimum(rounds, 900)), 3)
+        runs[repr(algorithm)] = [played.tolist(), ran.tolist()]
     exactly = [
         exact.selection_probabilities(ACTIONS, 9, noise, scale).group.tolist()
         for noise in ("laplace", "exponential", "gumbel", "none")

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from cases import batched, dp_se, hybrid_ucb, lazy_ucb, no_noise
+from cases import hybrid_ucb, lazy_ucb
 
 
 def lazy_without_epsilon(epsilon):
@@ -11,18 +11,4 @@ def lazy_without_epsilon(epsilon):
 
 
 def hybrid_without_noise(epsilon):
-    return SimpleNamespace(play=hybrid_ucb(epsilon, laplace=no_noise))
-
-
-def elimination_without_noise(epsilon, beta):
-    """DP-SE; so does one draw for all arms, which cancels in every comparison."""
-    return SimpleNamespace(play=dp_se(epsilon, beta, laplace=no_noise))
-
-
-def batched_tenth(kind, epsilon):
-    """azize2025, Algorithm 1, with a tenth of the noise."""
-    return SimpleNamespace(play=batched(kind.rule, epsilon, laplace=a_tenth))
-
-
-def a_tenth(scale, rng):
-    return rng.laplace(0.0, 0.1 * scale)
+    return SimpleNamespace(play=hybrid_ucb(epsilon, laplace=lambda scale, rng: 0.0))

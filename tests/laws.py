@@ -57,15 +57,13 @@ def views(played) -> np.ndarray:
 
 
 def homogeneous(one, other) -> float:
-    """p-value that samples of vectors have the same distribution: chi-squared over vectors seen
-    20 times, the rest pooled."""
+    """p-value that samples of vectors have the same distribution: chi-squared over vectors that
+    are expected ten times in each, the rest pooled."""
     both = np.concatenate([one, other]).reshape(len(one) + len(other), -1).round(8)
     keys, index = np.unique(both, axis=0, return_inverse=True)
-    index = index.ravel()
-    table = np.stack(
-        [np.bincount(part, minlength=len(keys)) for part in (index[: len(one)], index[len(one) :])]
-    )
-    often = table.sum(axis=0) >= 20
+    table = np.zeros((2, len(keys)))
+    np.add.at(table, (np.repeat([0, 1], [len(one), len(other)]), index.ravel()), 1)
+    often = table.sum(axis=0) * min(len(one), len(other)) >= 10 * len(both)
     pooled = np.concatenate([table[:, often], table[:, ~often].sum(axis=1, keepdims=True)], axis=1)
     return chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue
 

@@ -3,68 +3,32 @@ papers' tuning."""
 
 import copy
 import math
-import pickle
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import BASES, OTHER_BASES
+from cases import OTHER_BASES
 from conftest import refused
+from laws import tally
 from scipy.stats import chisquare
 
-from privregret import estimates, instances, simulate
-from privregret.adversarial import (
-    EXP3,
-    FTPL,
-    HTINF,
-    AdversarialAlgorithm,
-    BatchedPrivate,
-    EXP4Batched,
-    EXP4Local,
-    ExpertsFromBandit,
-    LocallyPrivate,
-    SparseSwitch,
-    ftpl,
-    htinf,
-    tuning,
-)
+from privregret import adversarial, estimates, instances, simulate
+from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit, htinf, tuning
 from privregret.adversarial.conversions import batch_size
-from privregret.bandits import AnytimeLazyUCB
 from privregret.core import checks, streams
-from privregret.core.algorithm import NOT_PRIVATE
 from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
 from privregret.privacy import adversarial as composition
 from privregret.privacy import ledger
+from privregret.studies import asi2025 as study
 from privregret.studies import asi2025_privacy as privacy
-from privregret.studies.asi2025 import (
-    at_worst,
-    law_over_experts,
-    lemma_11_certificate,
-    lemma_11_chain,
-    regret_by_noise,
-)
+
+GAP = instances.gap_adversary(3, 0.5)
 
 
 def table(rounds, arms, seed=1):
     return np.random.default_rng(seed).random((rounds, arms))
-
-
-@pytest.mark.parametrize("base", [base for base, _ in BASES[::4]], ids=repr)
-@pytest.mark.parametrize(
-    "adversary",
-    [instances.gap_adversary(3, 0.5), instances.switching(3, 7, 500)],
-)
-def test_segments_are_the_table_in_short(base, adversary):
-    algorithm = BatchedPrivate(base, 0.21)
-    losses = adversary.table(500)
-    actions = algorithm.play(losses, streams.children(np.random.default_rng(2), 1)[0])
-    paid = np.cumsum(losses[np.arange(500), actions])
-    rounds = np.array([1, 4, 100, 333, 500])
-    reported = algorithm.run(adversary, rounds, 2)
-    np.testing.assert_allclose(reported, paid[rounds - 1], rtol=1e-12)
-    best = np.cumsum(losses, axis=0)[rounds - 1]
-    np.testing.assert_allclose(adversary.comparators(rounds), best, rtol=1e-12)
 
 
 def test_batch_sizes():
@@ -99,30 +63,7 @@ def _htinf_walk(steps, settings, rng):
     return worst, low, high
 
 
-@pytest.mark.parametrize("behind", [0.0, 2.0, 8.0])
-@pytest.mark.parametrize("resampling", ftpl.RESAMPLINGS)
-def test_geometric_resampling_estimates_the_selection_probability(resampling, behind):
-    """Of two arms the worse one leads with probability exp(-D) (1 + D / 2) / 2.
-
-    The mean of draws cut at M is (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; as
-    printed, q is the probability of the largest in place of the smallest.
-    """
-    scale, cap, rng, choices = 1.3, 60, np.random.default_rng(4), np.zeros(2, ftpl.ARM)
-    choices["estimate"] = 0.0, behind * scale
-    variant, worse = ftpl.RESAMPLINGS.index(resampling), math.exp(-behind) * (1 + behind / 2) / 2
-    for arm, q in enumerate((1 - worse, worse)):
-        q = 1 - q if resampling == "printed" else q
-        g = [ftpl.resamples(choices, arm, scale, cap, variant, rng) for _ in range(10_000)]
-        expected = (1 - (1 - q) ** cap) / q
-        expected -= cap * (1 - q) ** cap if resampling != "corrected" else 0
-        assert abs(np.mean(g) - expected) < 5 * np.std(g) / 100 + 1e-9
-
-
 # bases of one's own
-
-
-class EXP3Learner(OTHER_BASES["PlainEXP3"]):
-    """In a module from which it can be unpickled."""
 
 
 class PlainEXP3(EXP3):
@@ -131,54 +72,45 @@ class PlainEXP3(EXP3):
     id, steps = "exp3", None
 
     def start(self, arms, rng, horizon=None):
-        return EXP3Learner(arms, rng, self.eta, self.gamma)
+        return OTHER_BASES["PlainEXP3"](arms, rng, self.eta, self.gamma)
 
 
+STEPS, PLAIN = EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)
+MIXED = [[1, 0, 0], [0, 1, 0], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]]
 CONVERSIONS = {
     "Algorithm 1": lambda base: BatchedPrivate(base, 0.3),
-    "local": lambda base: LocallyPrivate(base, 0.3),
+    "local": lambda base: adversarial.LocallyPrivate(base, 0.3),
     "Algorithm 5": ExpertsFromBandit,
     "both": lambda base: ExpertsFromBandit(BatchedPrivate(base, 0.3)),
 }
 every_conversion = pytest.mark.parametrize("conversion", CONVERSIONS.values(), ids=CONVERSIONS)
 
 
-STEPS, PLAIN = EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)
+def played(algorithm):
+    """What `play` takes after the losses, and a problem."""
+    if isinstance(algorithm, ExpertsFromBandit):
+        return [np.array(MIXED)], ExpertProblem(GAP, Advice.of_table(MIXED))
+    return [], GAP
 
 
 @every_conversion
 def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion):
-    """In `play`, `start`, `run` and `regret_curves`; the horizon cuts the last batch."""
-    one, other = conversion(STEPS), conversion(PLAIN)
-    losses, problem = table(102, 3), instances.gap_adversary(3, 0.5)
-    advice = []
-    if isinstance(one, ExpertsFromBandit):
-        # experts who mix, too
-        rows = [[1, 0, 0], [0, 1, 0], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]]
-        advice = [np.array(rows)]
-        problem = ExpertProblem(problem, Advice.of_table(rows))
+    """In `play`, `start` and `run`; the horizon cuts the last batch."""
+    one, other, losses = conversion(STEPS), conversion(PLAIN), table(102, 3)
+    advice, problem = played(one)
     actions = one.play(losses, *advice, 4)
     assert len(set(actions.tolist())) == 3
     assert actions.tolist() == other.play(losses, *advice, 4).tolist()
-    rng, chosen = np.random.default_rng(4), []
-    learner = other.start(3, rng, 102, *map(len, advice))
+    live, chosen = [other.start(3, 4, 102, *map(len, advice))], []
     for t, row in enumerate(losses):
-        if t == 50:
-            copies = [learner, copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]
-        chosen.append(learner.choose(*advice))
-        learner.observe(row[chosen[-1]])
+        live += [copy.deepcopy(live[0])] * (t == 50)
+        (arm,) = {learner.choose(*advice) for learner in live}
+        for learner in live:
+            learner.observe(row[arm])
+        chosen.append(arm)
     assert actions.tolist() == chosen
-    for again in copies[1:]:
-        for t in range(50, 102):
-            assert again.choose(*advice) == chosen[t]
-            again.observe(losses[t, chosen[t]])
     paid = one.run(problem, [7, 102], 3, 5)
     np.testing.assert_allclose(paid, other.run(problem, [7, 102], 3, 5), rtol=1e-12)
-    one, other = (
-        simulate.regret_curves(a, problem, 102, 5, 1, points=2, workers=1).regret
-        for a in (one, other)
-    )
-    np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 @every_conversion
@@ -201,9 +133,9 @@ def test_the_horizon_of_a_base_is_the_number_of_batches():
     class Told(EXP3):
         id = "told"
 
-        def settings(self, horizon, arms):
+        def settings(self, horizon, *sizes):
             horizons.append(horizon)
-            return super().settings(horizon, arms)
+            return super().settings(horizon, *sizes)
 
     class Asked(PlainEXP3):
         id = "asked"
@@ -216,7 +148,8 @@ def test_the_horizon_of_a_base_is_the_number_of_batches():
         for horizon in (102, 104, 3, None):
             BatchedPrivate(kind(0.3, 0.1), 0.3).start(3, 1, horizon).choose()
     assert horizons == [26, 26, 1, None] * 2
-    short = ExpertsFromBandit(SparseSwitch(1.0, 0.1))  # more arms than it plays, and no horizon
+    # more arms than it plays, and no horizon
+    short = ExpertsFromBandit(adversarial.SparseSwitch(1.0, 0.1))
     refused(lambda: short.start(2, 1, experts=2), "horizon", "sparse switch")
     refused(lambda: short.start(2, 1, 100, experts=3), "sparse switch", 2, 3)
 
@@ -243,60 +176,51 @@ def misspelt(arms, state, settings, t, j, y, rng):
     arms[j]["totl"] += y
 
 
-@every_conversion
-def test_a_mistake_in_a_step_of_a_base_is_named(conversion):
-    class Misspelt(EXP3):
-        id, steps = "misspelt", EXP3.steps._replace(observe=misspelt)
-
-    algorithm = conversion(Misspelt(0.3, 0.1))
-    advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
-    refused(lambda: algorithm.play(table(30, 3), *advice, 1), "observe", "Misspelt", "totl")
+class Misspelt(EXP3):
+    id, steps = "misspelt", EXP3.steps._replace(observe=misspelt)
 
 
-@pytest.mark.parametrize("wrong", [3, None])
-def test_what_a_base_chooses_is_checked(wrong):
+def chooses(arm):
     class Wrong(PlainEXP3):
         id = "wrong"
 
         def start(self, arms, rng, horizon=None):
-            return SimpleNamespace(choose=lambda: wrong)
+            return SimpleNamespace(choose=lambda: arm)
 
-    problem, losses = instances.gap_adversary(3, 0.5), table(30, 3)
-    for convert in CONVERSIONS.values():
-        algorithm, given, played = convert(Wrong(0.3, 0.1)), (losses, 1), problem
-        if isinstance(algorithm, ExpertsFromBandit):
-            played = ExpertProblem(problem, Advice.of_table(np.eye(3)))
-            given = losses, np.eye(3), 1
-        refused(lambda a=algorithm, g=given: a.play(*g), "choose", repr(wrong))
-        refused(lambda a=algorithm, p=played: a.run(p, [30], 1), "choose", repr(wrong))
+    return Wrong(0.3, 0.1)
+
+
+@every_conversion
+def test_a_mistake_of_a_base_is_named(conversion):
+    for base, *shown in (
+        (Misspelt(0.3, 0.1), "observe", "Misspelt", "totl"),
+        *((chooses(arm), "choose", repr(arm)) for arm in (4, None)),
+    ):
+        algorithm = conversion(base)
+        advice, problem = played(algorithm)
+        refused(lambda a=algorithm, more=advice: a.play(table(30, 3), *more, 1), *shown)
+        refused(lambda a=algorithm, p=problem: a.run(p, [30], 1), *shown)
 
 
 # tuning
 
 
 def test_tuning_reference_values():
-    exp3 = [tuning.batched_exp3(10**4, 4, 0.25), tuning.batched_exp3(10**5, 10, 0.1)]
-    assert [a.tau for a in exp3] == [4, 10]
-    assert [a.base.eta for a in exp3] == pytest.approx([2.725466e-4, 8.886092e-5], rel=1e-6)
-    assert [a.base.gamma for a in exp3] == pytest.approx([0.04016395, 0.04092197], rel=1e-6)
-    perturbed = [tuning.batched_ftpl(10**4, 4, 0.25), tuning.batched_ftpl(10**5, 10, 0.1)]
-    assert [a.base.cap for a in perturbed] == [100, 317]
-    assert [a.base.eta for a in perturbed] == pytest.approx([3.096341e-4, 8.336312e-5], rel=1e-6)
+    exp3, perturbed = (make(10**5, 10, 0.1) for make in (tuning.batched_exp3, tuning.batched_ftpl))
+    assert (exp3.base.eta, exp3.base.gamma) == pytest.approx((8.886092e-5, 0.04092197), rel=1e-6)
+    assert (perturbed.base.eta, perturbed.base.cap) == (pytest.approx(8.336312e-5, rel=1e-6), 317)
+    assert exp3.tau == perturbed.tau == 10 and perturbed.base.resampling == "printed"
     exp4 = tuning.batched_exp4(10**6, 4, 16, 0.5, 1e-6)
     assert (exp4.tau, exp4.eta, exp4.gamma) == pytest.approx((4444, 0.0554994, 0.295683), rel=1e-5)
     assert exp4.scale(4, 16) == pytest.approx(0.271553, rel=1e-5)
     local = tuning.local_exp4(10**5, 4, 16, 0.5)
     assert (local.eta, local.gamma) == pytest.approx((1.86306e-5, 0.00769023), rel=1e-5)
     assert tuning.batched_exp4(10**4, 4, 16, 1.0, 1e-6).gamma == 1
-    long = 10**11, 4, 16, 1.0, 1e-6  # where the first term of gamma is the larger one
-    assert tuning.batched_exp4(*long, "corrected").gamma == pytest.approx(
-        tuning.batched_exp4(*long).gamma * math.log(1e6) ** (1 / 3)
-    )
-    assert perturbed[0].base.resampling == "printed"
-    assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
-    assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
-        math.sqrt(1 + 2 / (4 * 0.3) ** 2)
-    )
+    # where the first term of gamma is the larger one
+    long = partial(tuning.batched_exp4, 10**11, 4, 16, 1.0, 1e-6)
+    assert long("corrected").gamma == pytest.approx(long().gamma * math.log(1e6) ** (1 / 3))
+    sigmas = [tuning.batched_htinf(0.3, *exact).base.sigma for exact in ([], ["exact"])]
+    assert sigmas == pytest.approx([math.sqrt(6), math.sqrt(1 + 2 / (4 * 0.3) ** 2)])
 
 
 def test_tidy_columns_name_the_parameters_inside():
@@ -307,57 +231,10 @@ def test_tidy_columns_name_the_parameters_inside():
     assert row.algorithm == "Batched HTINF over experts"
 
 
-WORDS = {"id": "x", "label": "x", "source": "a test", "privacy": NOT_PRIVATE}
-NOTHING = type("Nothing", (AdversarialAlgorithm,), WORDS)  # it defines neither steps nor start
-NOISY, GAP = BatchedPrivate(HTINF(2.0), 0.5), instances.gap_adversary(4, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: EXP3(0.1, 1.5), ["gamma", "[0, 1]", "1.5"]),
-        (lambda: FTPL(0.1, 0), ["cap", "1", "0"]),
-        (lambda: FTPL(0.1, 5, "argmax"), ["resampling", "'argmax'"]),
-        (lambda: BatchedPrivate(HTINF(1.0), 0.1, 0), ["tau", "1", "0"]),
-        *(
-            (lambda c=c, base=base: c(base, 0.1), ["base", *words])
-            for c in (BatchedPrivate, LocallyPrivate)
-            for base, words in (
-                (SparseSwitch(1.0, 0.1), ["real_losses", "SparseSwitch"]),
-                (ExpertsFromBandit(HTINF(1.0)), ["bandit", "ExpertsFromBandit"]),
-                (HTINF, ["bandit", "HTINF"]),
-            )
-        ),
-        (lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)), ["bandit", "EXP4Local"]),
-        (lambda: ExpertsFromBandit(AnytimeLazyUCB(1.0)), ["bandit", "AnytimeLazyUCB"]),
-        (lambda: ExpertsFromBandit(NOTHING()), ["bandit", "steps", "start", "Nothing"]),
-        (lambda: EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), ["delta", "0.4032", "0.5"]),
-        (lambda: tuning.batched_htinf(0.1, "other"), ["sigma", "'other'"]),
-        (lambda: SparseSwitch(2.0, 0.2).play(table(10, 3), 0), ["sparse switch", "2", "3"]),
-        (lambda: SparseSwitch(2.0, 0.2).run(GAP, [10], 0), ["sparse switch", "2", "4"]),
-        *(
-            (lambda a=a: EXP4Local(1.0, 0.1, 0.1).play(table(9, 2), a, 0), ["advice", *words])
-            for a, words in (
-                (np.full((10, 3, 2), 0.5), ["10", "9"]),
-                (np.full((3, 2), 0.4), []),
-                (np.eye(3), ["3", "2"]),
-                ([[0.5, math.nan]] * 2, ["nan"]),
-            )
-        ),
-        (lambda: NOISY.run_with_noise(GAP, 0, 1, 2), ["horizon", 0]),
-        (lambda: NOISY.run_with_noise(GAP, 100, 1, 0), ["runs", 0]),
-        (lambda: NOISY.run_with_noise(instances.HU2021_1, 100, 1, 2), ["Adversary"]),
-        (lambda: BatchedPrivate(FTPL(0.1, 50), 0.5).run_with_noise(GAP, 9, 1, 2), ["base", "FTPL"]),
-    ],
-)
-def test_bad_parameters(make, words):
-    refused(make, *words)
-
-
 def test_the_distribution_of_actions_over_experts_is_that_of_play():
     """All 16 paths of two batches of two rounds; the first batch costs 1/2 whatever is played."""
     learner = ExpertsFromBandit(BatchedPrivate(EXP3(8.0, 0.1), 0.5))
-    law = law_over_experts(learner, 0.9, 0.5).ravel()
+    law = study.law_over_experts(learner, 0.9, 0.5).ravel()
     losses, advice = np.repeat([[0.0], [1.0], [0.0], [0.0]], 2, axis=1), [[0.9, 0.1], [0.1, 0.9]]
     played = [learner.play(losses, advice, seed) @ [8, 4, 2, 1] for seed in range(2000)]
     counts = np.bincount(played, minlength=16)
@@ -368,21 +245,20 @@ def test_the_distribution_of_actions_over_experts_is_that_of_play():
 def test_the_certificate_of_lemma_11():
     """Sparse switch: certified with a drop at 0; it plays arm 2 at the rate of its looks, or more
     if it errs."""
-    found = lemma_11_certificate(SparseSwitch(0.2, 0.05), 0.2, 4096, 2000, 1, {"late": 256})
+    switch = adversarial.SparseSwitch(0.2, 0.05)
+    found = study.lemma_11_certificate(switch, 0.2, 4096, 2000, 1, {"late": 256})
     assert list(found)[-2:] == ["regret_late", "regret_late_se"]
     assert 0.045 < found["pull_rate"] < 0.1
     assert found["regret"] == pytest.approx(found["pull_rate"] * 4096 / 2)
-    assert found["drop"] == 0
-    assert 0 < found["bound"] <= max(found["regret"], found["regret_changed"])
-    nothing = lemma_11_certificate(EXP3(1e-9, 1.0), 0.2, 4096, 80, 1)
-    assert nothing["regret_changed"] > 0
-    assert "regret_late" not in nothing
+    assert found["drop"] == 0 < found["bound"] <= max(found["regret"], found["regret_changed"])
+    nothing = study.lemma_11_certificate(EXP3(1e-9, 1.0), 0.2, 4096, 80, 1)
+    assert nothing["regret_changed"] > 0 and "regret_late" not in nothing
 
 
 @pytest.mark.parametrize("epsilon, changed, middle", [(1.0, 0.5047, 0.4553), (0.3, 0.4427, 0.4306)])
 def test_one_step_in_the_proof_of_lemma_11_fails_and_its_end_holds(epsilon, changed, middle):
     """Values from an independent quadrature with more points."""
-    found = lemma_11_chain(4, epsilon, 16)
+    found = study.lemma_11_chain(4, epsilon, 16)
     assert found["changed"].value == pytest.approx(changed, abs=0.01)
     assert found["middle"].value == pytest.approx(middle, abs=0.01)
     assert found["middle"].value < found["changed"].value <= found["plain_scaled"].value
@@ -415,26 +291,23 @@ def test_the_constant_in_the_noise():
     assert composition.composed_delta(1.0, shift, 16, 200) <= 1e-6
 
 
-LANES = [
-    HTINF(1.0),
-    EXP3(0.1, 0.05),
-    EXP3(1.5, 1e-4),  # its weights leave their range, and are rebuilt
-    BatchedPrivate(HTINF(2.0), 0.13),
-    LocallyPrivate(EXP3(0.02, 0.2), 0.3),
-]
+# the weights of the second leave their range, and are rebuilt
+LANES = [HTINF(1.0), EXP3(1.5, 1e-4), EXP3(0.1, 0.05), BatchedPrivate(HTINF(2.0), 0.13)]
+PROBLEMS = instances.gap_adversary(4, 0.5), instances.switching(3, 7, 300), lemma_11_pair(100)[1]
+LANES += [adversarial.LocallyPrivate(EXP3(0.02, 0.2), 0.3)]
+LANES += [BatchedPrivate(adversarial.FTPL(2.0, 20, "printed"), 0.21)]
 
 
 @pytest.mark.parametrize("algorithm", LANES, ids=repr)
-@pytest.mark.parametrize("runs", [4, 33])
-def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
-    """Bit by bit, for any number of neighbours; the last checkpoint ends within a batch."""
-    for problem in (instances.gap_adversary(4, 0.5), lemma_11_pair(100)[1]):
-        checkpoints = np.array([7, 8, 300])
-        played = algorithm.run(problem, checkpoints, 5, runs=runs)
-        settings = algorithm.settings(300, *problem.memory_sizes)
-        for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
-            (alone,) = algorithm.lanes(problem.kernel_data, checkpoints, settings, (rng,), 1)
-            assert one.tolist() == alone.tolist()
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_a_run_in_a_lane_is_play_whatever_its_neighbours(algorithm, problem):
+    """The last checkpoint ends within a batch."""
+    rounds = [7, 8, 300]
+    runs = algorithm.run(problem, rounds, 5, 33)
+    assert (runs[:4] == algorithm.run(problem, rounds, 5, 4)).all()
+    for run, rng in zip(runs, streams.children(np.random.default_rng(5), 33), strict=True):
+        actions = algorithm.play(problem.table(300), rng)
+        np.testing.assert_allclose(run, tally(problem, actions, rounds), rtol=1e-12)
 
 
 def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
@@ -443,9 +316,8 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     assert (losses == algorithm.run(problem, [4096], 3, runs)).all()
     sums = noise.reshape(runs, -1)
     assert abs(sums.mean(axis=0) / sums.std(axis=0)).max() < 5 / runs**0.5
-    regret = problem.regret(losses, [4096])[:, 0]
-    plain = estimates.mean(regret)
-    with_noise = regret_by_noise(algorithm, problem, 4096, 256, seed=4)
+    plain = estimates.mean(problem.regret(losses, [4096])[:, 0])
+    with_noise = study.regret_by_noise(algorithm, problem, 4096, 256, seed=4)
     assert with_noise.se < 0.8 * plain.se * (runs / 256) ** 0.5
     assert abs((with_noise - plain).value) < 5 * (with_noise - plain).se
     curves = simulate.regret_curves(algorithm, problem, 4096, 256, 4, points=1)  # the same runs
@@ -453,10 +325,10 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     assert 0 < abs((with_noise - same).value) < 5 * same.se
 
 
-@pytest.mark.parametrize("base", [FTPL(0.1, 50), EXP3(0.1, 0.1), HTINF(2.0)], ids=repr)
+@pytest.mark.parametrize("base", [adversarial.FTPL(0.1, 50), EXP3(0.1, 0.1), HTINF(2.0)], ids=repr)
 def test_the_worst_gap_is_measured_with_and_without_control_variates(base):
     gaps = [instances.gap_adversary(4, gap) for gap in (1.0, 0.25)]
     algorithm = BatchedPrivate(base, 0.5)
-    few, many = (at_worst(algorithm, gaps, 500, runs, 1, choosing=8) for runs in (63, 64))
+    few, many = (study.at_worst(algorithm, gaps, 500, runs, 1, choosing=8) for runs in (63, 64))
     assert few["instance"] == many["instance"]
     assert abs(few["mean"] - many["mean"]) < 5 * few["se"]

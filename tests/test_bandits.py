@@ -1,24 +1,16 @@
 """What is particular to each bandit algorithm."""
 
 import math
+from functools import partial
 
 import lectures
+import naive
 import numpy as np
 import pytest
 from cases import batched, dp_se, lazy_ucb
-from conftest import refused
 from laws import by_play, by_run, same_law
-from naive import bandits as naive
 
-from privregret.bandits import (
-    DPIMED,
-    DPKLUCB,
-    DPSE,
-    KLUCB,
-    AdaPKLUCB,
-    AnytimeLazyUCB,
-    HybridUCB,
-)
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, KLUCB, AdaPKLUCB, AnytimeLazyUCB
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.instances import BernoulliBandit
 
@@ -29,56 +21,47 @@ def bandit(*means):
     return BernoulliBandit("", means)
 
 
-# event by event: exactly, where rewards are certain
-
-
-def the_same(algorithm, slow, means, horizons, seed):
-    """Same noise, no chance in the rewards: event by event the counts of every round, and the
-    actions."""
-    settings = algorithm.settings(int(horizons[-1]), len(means))
+def the_same(algorithm, slow, means, horizon, seed):
+    """Whether the counts of every round agree, without chance in the rewards; and the actions."""
+    settings, horizons = algorithm.settings(horizon, len(means)), np.arange(1, horizon + 1)
     rng = naive.Recorder(np.random.default_rng(seed), certain=True)
     counts = naive.plain(type(algorithm).fast_run)(np.array(means), horizons, settings, rng)
-    actions = slow(np.tile(means, (horizons[-1], 1)), np.random.default_rng(seed))
-    return counts.tolist() == naive.pulls_at(actions, horizons, len(means)), actions
+    actions = slow(np.tile(means, (horizon, 1)), np.random.default_rng(seed))
+    return (counts == np.eye(len(means))[actions].cumsum(axis=0)).all(), actions
+
+
+EVENTS = {
+    "lazy": (AnytimeLazyUCB, lazy_ucb),
+    "elimination": (partial(DPSE, beta=0.9), partial(dp_se, beta=0.9)),
+    "batches": (partial(DPKLUCB, ties="first"), partial(batched, DPKLUCB.rule, ties="first")),
+    "batched IMED": (partial(DPIMED, ties="first"), partial(batched, DPIMED.rule, ties="first")),
+}
+# whose sums are exact in any order
+MANY = np.linspace(922, 205, 50).round() / 1024
+MEANS = [(0.875, 0.625, 0.25), (0.5, 0.5625), (0.0, 0.0, 0.0, 1.0), MANY]
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 2.0, 1e3])
-@pytest.mark.parametrize("means", [(0.9, 0.6, 0.3), (0.5, 0.55), (0.0, 0.0, 0.0, 1.0)])
-def test_event_by_event_is_round_by_round_when_rewards_are_certain(epsilon, means):
-    for seed in range(3):
-        for algorithm, slow in [
-            (AnytimeLazyUCB(epsilon), lazy_ucb(epsilon)),
-            (DPSE(epsilon, 0.9), dp_se(epsilon, 0.9)),
-        ]:
-            assert the_same(algorithm, slow, means, np.arange(1, 6001), seed)[0]
-
-
-@pytest.mark.parametrize("arms", [2, 50])
-@pytest.mark.parametrize("epsilon", [0.05, 0.64, 8.0, 1000.0])
-@pytest.mark.parametrize("kind", [DPKLUCB, DPIMED])
-def test_the_head_of_a_queue_is_the_leader_of_all_arms(kind, epsilon, arms):
-    """Ties to the first, and means whose sums are exact in any order."""
-    means = np.round(np.linspace(0.9, 0.2, arms) * 1024) / 1024
-    slow = batched(kind.rule, epsilon, ties="first")
+@pytest.mark.parametrize("means", MEANS, ids=len)
+@pytest.mark.parametrize(("kind", "slow"), EVENTS.values(), ids=EVENTS)
+def test_event_by_event_is_round_by_round_when_rewards_are_certain(kind, slow, means, epsilon):
     for seed in range(2):
-        horizons = np.unique(np.geomspace(1, 3000, 200).astype(int))
-        assert the_same(kind(epsilon, ties="first"), slow, means, horizons, seed)[0]
+        assert the_same(kind(epsilon), slow(epsilon), means, 6000, seed)[0]
 
 
 @pytest.mark.parametrize("epsilon", [0.03, 0.3, 30.0])
 @pytest.mark.parametrize("arms", [2, 8])
 def test_dp_se_at_its_threshold(epsilon, arms):
-    """Certain rewards, and arms around the border of elimination: each arm's noise decides, for
-    itself."""
+    """Certain rewards, and arms around the border: each arm's noise decides, for itself."""
     plain = lectures.namespace("hu2021/6-experiments")
     length = math.ceil(plain["epoch_length"](1, arms, epsilon, 0.9))
     behind = plain["too_far"](1, arms, epsilon, 0.9) + np.linspace(-3, 3, arms + 1)[1:-1] / (
         epsilon * length
     )
-    means, horizons = np.append(0.95, 0.95 - behind), np.arange(1, arms * length + 3 * arms)
+    means, horizon = np.append(0.95, 0.95 - behind), arms * (length + 3) - 1
     dropped, algorithm = set(), DPSE(epsilon, 0.9)
     for seed in range(6):
-        same, actions = the_same(algorithm, dp_se(epsilon, 0.9), means, horizons, seed)
+        same, actions = the_same(algorithm, dp_se(epsilon, 0.9), means, horizon, seed)
         assert same and algorithm.play(np.tile(means, (len(actions), 1)), seed).tolist() == actions
         dropped.add(frozenset(range(arms)) - set(actions[arms * length :]))
     assert len(dropped) > 1  # it was the noise, indeed
@@ -94,12 +77,12 @@ def test_a_first_batch_longer_than_the_horizon():
 def test_ablated_dp_klucb(forget, optimism):
     algorithm, rounds = AblatedDPKLUCB(1.0, 1.5, forget=forget, optimism=optimism), [20, 100, 600]
     problem = bandit(0.9, 0.5, 0.4)
-    drawn = by_run(algorithm, problem, rounds, 2000, seed=2)
-    assert same_law(by_play(algorithm.play, problem, rounds, 2000, seed=1), drawn)
-    whole = by_run(DPKLUCB(1.0, 1.5), problem, rounds, 2000, seed=2)
+    drawn = by_run(algorithm, problem, rounds, 4800, seed=2)
+    assert same_law(by_play(algorithm.play, problem, rounds, 1200, seed=1), drawn)
+    whole = by_run(DPKLUCB(1.0, 1.5), problem, rounds, 4800, seed=2)
     assert not same_law(drawn, whole)
     nothing = AblatedDPKLUCB(1.0, 1.5, forget=False, optimism=1.0)
-    assert (by_run(nothing, problem, rounds, 2000, seed=2) == whole).all()
+    assert (by_run(nothing, problem, rounds, 4800, seed=2) == whole).all()
 
 
 # the lengths of epochs and batches
@@ -127,8 +110,6 @@ def test_batch_ends():
             assert (sizes <= 2 * n0 * alpha**m * (1 + 1e-9)).all()  # (36)
             whole = n0 * (alpha ** (m + 1) - 1) / (alpha - 1) * (1 + 1e-9)
             assert (ends <= whole + 1).all()  # (35)
-    for alpha, count in ((2.0, 20), (1.5, 33), (1.1, 121), (1.05, 222)):
-        assert len(batch_ends(alpha, 1, 0, 10**6)) == count
     assert batch_ends(1e300, 1, 0, 10**15).tolist() == [1, 2**62]
 
 
@@ -156,22 +137,3 @@ def test_a_horizon_of_a_quadrillion(algorithm):
     # twice 100 ln T / min(gap, epsilon) / gap: Theorem 3 of hu2021, its constant rounded up
     limits = 100 if isinstance(algorithm, (AnytimeLazyUCB, DPSE)) else 20
     assert counts[-1, 1] < 2 * limits * math.log(10**15) / min(0.5, algorithm.epsilon)
-
-
-# bad input
-
-
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: DPIMED(1.0, 1.0), ["alpha", "1.001", "1.0"]),
-        (lambda: DPKLUCB(1.0, 2.0, 1.5), ["n0", "1.5"]),
-        (lambda: DPKLUCB(1.0, ties="last"), ["ties", "'last'"]),
-        (lambda: DPIMED(1.0, power=63), ["power", "62", "63"]),
-        (lambda: HybridUCB(1.0, "Paper"), ["tree", "'Paper'", "'paper'"]),
-        (lambda: DPSE(1.0, 1.1), ["beta", "1.1"]),
-        (lambda: DPSE(1.0).start(3, 0), ["horizon"]),
-    ],
-)
-def test_bad_parameters(make, words):
-    refused(make, *words)

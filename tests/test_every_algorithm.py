@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from functools import partial
 
 import cases
+import naive
 import numpy as np
 import pytest
 from cases import CASES, FIRST, KINDS
@@ -15,20 +16,13 @@ from conftest import refused
 from laws import by_play, by_run, same_law, tables, tally
 
 from privregret import adversarial, bandits, companion, full_information, instances, simulate
-from privregret.adversarial import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.bandits import DPKLUCB, BanditAlgorithm
+from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, EXP4Local, ExpertsFromBandit
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import checks, streams
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Privacy, Steps
 from privregret.core.jit import jit
-from privregret.full_information import (
-    FTNL,
-    DecreasingHedge,
-    EpochLeader,
-    FullInformationAlgorithm,
-    NaiveFTNL,
-    RandomPrefixSoftmax,
-)
+from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 
 COUNTED = BernoulliBandit, StochasticLosses  # of whose runs pulls are reported
@@ -36,6 +30,8 @@ FAMILIES = list({type(case.problem): case for case in reversed(CASES)}.values())
 
 # DP-SE by its default of beta
 KNOW_THE_HORIZON = adversarial.SparseSwitch, bandits.DPSE
+
+COPIES = copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
 every_class = pytest.mark.parametrize("case", KINDS, ids=repr)
@@ -49,6 +45,8 @@ def test_no_algorithm_is_missing():
     algorithms = {c for c in kinds if not inspect.isabstract(c)}
     algorithms -= {full_information.EveryRoundAlgorithm}  # of which the leaders are made
     assert algorithms == {type(case.algorithm) for case in CASES}
+    ids = [kind.id for kind in kinds if "id" in vars(kind)]
+    assert len(set(ids)) == len(ids) >= 20
     for kind in algorithms:
         made = {case.algorithm for case in CASES if type(case.algorithm) is kind}
         numbers = [f.name for f in fields(kind) if f.type in ("float", float)]
@@ -78,31 +76,31 @@ def test_play_is_the_naive_twin(case):
         assert fast.tolist() == list(case.twin(*data, np.random.default_rng(seed)))
 
 
-def a_tenth(scale, rng):
-    return rng.laplace(0.0, 0.1 * scale)
-
-
-@every_case
+@pytest.mark.parametrize("case", cases.LAWS, ids=repr)
 def test_run_has_the_law_of_play(case):
+    """With few plays, which are slow, and four times as many runs."""
     algorithm, _, problem, rounds, runs = case
-    played = by_play(algorithm.play, problem, rounds, runs, seed=1)
-    assert same_law(played, by_run(algorithm, problem, rounds, runs, seed=2))
+    played = by_play(algorithm.play, problem, rounds, runs * 3 // 5, seed=1)
+    assert same_law(played, by_run(algorithm, problem, rounds, runs * 12 // 5, seed=2))
+
+
+A_TENTH = {"laplace": lambda scale, rng: rng.laplace(0.0, scale / 10)}
 
 
 @pytest.mark.parametrize(
     ("algorithm", "faulty"),
     [
-        (DPKLUCB(1.0), cases.batched(DPKLUCB.rule, 1.0, laplace=a_tenth)),
+        (DPKLUCB(1.0), cases.batched(DPKLUCB.rule, 1.0, **A_TENTH)),
         (FTNL(0.5, "laplace", 3.7, True), cases.epochs("laplace", 0.74, resampled=True)),
-        (FTNL(20.0, "gumbel"), cases.hedge(math.inf)),
+        (FTNL(20.0, "gumbel"), naive.hedge(math.inf)),
     ],
     ids=["noise", "resampling", "temperature"],
 )
 def test_a_comparison_of_laws_can_fail(algorithm, faulty):
     """A tenth of the noise is seen, and a leader of every round."""
     (case,) = (case for case in CASES if case.algorithm == algorithm)
-    played = by_play(faulty, case.problem, case.rounds[:2], 1000, seed=1)
-    assert not same_law(played, by_run(algorithm, case.problem, case.rounds[:2], 4000, seed=2))
+    played = by_play(faulty, case.problem, case.rounds[:2], 600, seed=1)
+    assert not same_law(played, by_run(algorithm, case.problem, case.rounds[:2], 2400, seed=2))
 
 
 @pytest.mark.xdist_group("compiled")
@@ -115,16 +113,15 @@ def test_compiled_or_not_the_same_numbers(short_runs):
 
 @every_class
 def test_reports_are_of_one_run(case):
-    """Counts add up, losses are possible, and more checkpoints change nothing.
+    """Counts add up, losses are possible, and more checkpoints or runs change nothing.
 
     In Bernoulli adversaries, and with experts who mix, a report ends a cell: there, without either.
     """
     algorithm, _, problem, rounds, _ = case
     if not isinstance(problem, COUNTED):
-        rows = np.array([[0.25, 0.75, 0.5], [0.875, 0.25, 0.5]])[:, : problem.memory_sizes[0]]
+        losses = Adversary("", [0, 100], cases.TURN.losses[:, : problem.memory_sizes[0]])
         advice = Advice.of_arms([[0, 1, 2, 1, 0]], 3)
-        losses, advised = Adversary("", [0, 100], rows), isinstance(problem, ExpertProblem)
-        problem = ExpertProblem(losses, advice) if advised else losses
+        problem = ExpertProblem(losses, advice) if isinstance(problem, ExpertProblem) else losses
     many = np.union1d(np.arange(1, rounds[-1], 7), rounds)
     for seed in range(3):
         few, played = algorithm.run(problem, rounds, seed), algorithm.run(problem, many, seed)
@@ -136,30 +133,19 @@ def test_reports_are_of_one_run(case):
             assert (steps <= np.diff(many, prepend=0)).all()
         if not isinstance(algorithm, adversarial.EXP4Batched):  # mixes by itself
             np.testing.assert_allclose(few, played[np.isin(many, rounds)], rtol=1e-12)
-
-
-@every_class
-def test_the_form_of_a_table_and_of_a_seed_does_not_matter(case):
-    algorithm, _, problem, rounds, _ = case
-    rng = np.random.default_rng
-    table = (rng(0).random((101, problem.memory_sizes[0])) < 0.5).astype(float)
-    expected = algorithm.play(*tables(problem, table), 3)
-    for other in (np.asfortranarray(table), table.astype(int), table.tolist()):
-        before = np.array(other)
-        assert (algorithm.play(*tables(problem, other), rng(3)) == expected).all()
-        assert (np.array(other) == before).all()
-    one = rng(3)
-    many = [algorithm.run(problem, rounds, one) for _ in range(3)]
-    assert (algorithm.run(problem, rounds, 3, runs=3) == np.array(many)).all()
+    rng = np.random.default_rng(3)
+    several = [algorithm.run(problem, rounds, rng) for _ in range(3)]
+    assert (algorithm.run(problem, rounds, 3, runs=3) == several).all()
 
 
 @every_class
 def test_a_live_source_is_play(case):
     """Fed row by row, a learner does what `play` does on the whole table with the same generator.
 
-    So do copies made half way. Beyond a horizon its settings hold no batches, and it stops.
+    It need not know the horizon, but for those of which that is known. So do copies made half way.
+    Beyond a horizon its settings hold no batches, and it stops.
     """
-    for seed, table in enumerate([*some_tables(case)][1:4]):
+    for seed, table in enumerate([*some_tables(case)][1:3]):
         data = tables(case.problem, table)
         advice = [a.dense(len(table)) for a in data[1:]]
         sizes = table.shape[1], *(a.shape[1] for a in advice)
@@ -168,9 +154,8 @@ def test_a_live_source_is_play(case):
         learner = case.algorithm.start(sizes[0], seed, horizon, *sizes[1:])
         live, chosen = [learner], []
         for t, row in enumerate(table):
-            if t == 60:
-                live += [pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)]
-                live.append(copy.copy(learner))
+            if t == 60 and known:
+                live += [copied(learner) for copied in COPIES]
             given = [a[min(t, len(a) - 1)] for a in advice]
             (arm,) = {one.choose(*given) for one in live}
             for one in live:
@@ -237,30 +222,19 @@ def put(array, at, value):
 def test_curves_are_the_same_with_any_number_of_workers(case):
     algorithm, _, problem, rounds, _ = case
     runs = 2 * algorithm.runs_per_stream + 3
-    one, two, four = (
-        simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n)
-        for n in (1, 2, 4)
-    )
-    assert one.equals(two) and one.equals(four)
+    curves = partial(simulate.regret_curves, algorithm, problem, rounds[-1], seed=5, points=rounds)
+    one = curves(runs=runs, workers=1)
+    assert one.equals(curves(runs=runs, workers=2))
     assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
     rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
     last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
     assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
     fewer = algorithm.runs_per_stream + 1
-    few = simulate.regret_curves(algorithm, problem, rounds[-1], fewer, 5, points=rounds)
-    assert few.equals(one[one.run < fewer].reset_index(drop=True))
-
-
-@every_class
-def test_only_those_who_say_so_know_the_horizon(case):
-    table = case.problem.table(303, np.random.default_rng(5))
-    a, b = (case.algorithm.play(*tables(case.problem, part), 4) for part in (table[:101], table))
-    assert (a == b[:101]).all() or isinstance(case.algorithm, KNOW_THE_HORIZON)
+    assert curves(runs=fewer).equals(one[one.run < fewer].reset_index(drop=True))
 
 
 def test_rounding_does_not_break_ties_between_leaders():
-    """0.1 + 0.2 is 0.30000000000000004: two experts who have lost the same must lead equally
-    often."""
+    """0.1 + 0.2 is 0.30000000000000004: who have lost the same must lead equally often."""
     losses = np.array([[0.1, 0.3], [0.2, 0.0], [0.0, 0.0]])
     play = full_information.FollowTheLeader().play
     leads = np.mean([play(losses, seed)[2] for seed in range(1000)])
@@ -279,13 +253,81 @@ def test_presets_and_what_they_guarantee():
     assert NaiveFTNL(0.5).noise_scale(10) == 20 and NaiveFTNL(0.5).privacy == Privacy(0.5, 0.5)
     for learner in (Votes, VotesOrLeader, MarginStop):
         assert learner(0.5).privacy == Privacy(0.5, 0.5)
-    assert EpochLeader().privacy == NOT_PRIVATE == DecreasingHedge().privacy
+
+
+# At the ends of what floats and 64 bits hold: a run that adds up
+
+EVENTS = bandits.AdaPKLUCB, AnytimeLazyUCB, DPSE, DPKLUCB, DPIMED
+BY_ROUND = [UCB1(), bandits.KLUCB(), bandits.IMED(), bandits.HybridUCB(8.0), bandits.LazyDPTS(1.0)]
+MEANS = [(0.5, 0.5 + 2.0**-53), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0), (2.0**-60, 0.0), (0, 1, 0.5)]
+SIDES = Adversary("sides", [0], [[0.25, 0.75]])
+ADVISED = ExpertProblem(SIDES, Advice.of_arms([[0, 1]], 2))
+
+
+@pytest.mark.parametrize("means", MEANS, ids=str)
+@pytest.mark.parametrize(
+    "algorithm", [*(make(x) for make in EVENTS for x in (1e-6, 0.5, 1e6)), *BY_ROUND], ids=repr
+)
+def test_the_longest_horizon_is_reached(algorithm, means):
+    rounds = [3, 2**53 + 1, checks.MAX_HORIZON - 1, checks.MAX_HORIZON]
+    if algorithm in BY_ROUND:
+        rounds = [3, 2001, 3000]
+    problem = BernoulliBandit("end", means)
+    for seed in range(3):
+        played = algorithm.run(problem, rounds, seed)
+        assert (played.sum(axis=1) == rounds).all()
+        assert (np.diff(played, axis=0, prepend=0) >= 0).all()
+        assert np.isfinite(problem.regret(played, rounds)).all()
+
+
+MANY = [(DPSE, 10**6, checks.MAX_HORIZON), (AnytimeLazyUCB, 10**6, 2**21)]
+MANY += [(make, 10**4, 10**9) for make in (DPKLUCB, DPIMED, bandits.AdaPKLUCB)]
+
+
+@pytest.mark.parametrize("make, arms, horizon", MANY)
+def test_more_arms_than_can_be_looked_at_in_each_event(make, arms, horizon):
+    played = make(0.5).run(instances.equal_gaps(arms, 0.25), [arms, horizon], 1)
+    assert (played.sum(axis=1) == [arms, horizon]).all() and played.min() == 1 and played[1, 0] > 1
+
+
+def test_a_million_actions():
+    many = instances.bernoulli_losses((0.1, 0.5), (1, 999_999))
+    assert (FTNL(5.0).run(many, [2**9, 2**12], 0).sum(axis=1) == [2**9, 2**12]).all()
+    e40 = instances.bernoulli_losses((0.1, 0.5), log_counts=(0.0, 40.0))
+    refused(lambda: FTNL(1.0).run(e40, [8], 0), "e^40.0")
+
+
+EDGES = {
+    BernoulliBandit: [
+        BernoulliBandit(f"{means}", means)
+        for means in ((0.6, 0.4), (0.9, 0.5, 0.9, 0.5), (0.0, 0.5, 0.0, 0.0, 1.0))
+    ],
+    StochasticLosses: [
+        instances.bernoulli_losses((0.5, 0.5, 0.3)),
+        instances.deterministic_losses((0.4, 0.4, 0.7, 0.4)),
+        instances.dependent("copies", 0.0, 3),
+    ],
+}
+PRIVATE = [one.algorithm for one in KINDS if one.algorithm.rules.get("epsilon") is checks.epsilon]
+PRIVATE += [DPIMED(1.0, 1.1, 5, "first"), DPKLUCB(1.0, 1.1, 5), FTNL(1.0, "gumbel", 1e-3, True)]
+BOTH = [
+    (replace(algorithm, epsilon=x), problem)
+    for algorithm in PRIVATE
+    for x in (1e-6, 1e6)
+    for problem in EDGES[algorithm.problem_type]
+]
+BOTH += [(EXP4Local(1.0, x, 0.05), ADVISED) for x in (checks.MIN_FRACTION, 1 / checks.MIN_FRACTION)]
+
+
+@pytest.mark.parametrize("algorithm, problem", BOTH, ids=str)
+def test_run_is_play_at_the_ends_of_what_is_allowed(algorithm, problem):
+    played = by_play(algorithm.play, problem, (10, 100), 300, seed=1)
+    assert same_law(played, by_run(algorithm, problem, (10, 100), 1200, seed=2))
 
 
 # Bad input
 
 WRONG = [0, -1, -0.0, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 1j]
-PROBLEMS = [cases.FIVE, cases.ACTIONS, cases.TURN, cases.ADVISED]
 
 
 @every_class
@@ -296,32 +338,70 @@ def test_parameters_have_a_range(case):
     if isinstance(case.problem, COUNTED):
         assert rules.get("epsilon", checks.epsilon) is checks.epsilon
     for name, rule in rules.items():
+        refused(lambda n=name: replace(case.algorithm, **{n: object()}), name)
         for wrong in [*WRONG, *beyond.get(rule, [])] if rule in ends or name == "epsilon" else []:
             refused(lambda n=name, w=wrong: replace(case.algorithm, **{n: w}), name, repr(wrong))
         for end in ends.get(rule, ()):
             assert getattr(replace(case.algorithm, **{name: end}), name) == end
 
 
+SWITCH, LOCAL = adversarial.SparseSwitch(1.0, 0.1), EXP4Local(1.0, 0.1, 0.1)
+NOISY, MOST = BatchedPrivate(EXP3(0.1, 0.1), 0.1), checks.MAX_ROUNDS
+OVER, EXP4 = ExpertsFromBandit(NOISY), adversarial.EXP4Batched(1.0, 1e-3, 0.2, 0.3, 7)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: FTNL(1.0, "normal"), ["noise", "'normal'"]),
         (lambda: FTNL(1.0, "exponential", "hu2021"), ["scale", "'hu2021'"]),
         (lambda: FTNL(1.0, "gumbel", -1.0), ["scale", "-1.0"]),
         (lambda: FTNL(1.0, bernoulli_resampling=1), ["bernoulli_resampling", "True", "False", "1"]),
-        (lambda: RandomPrefixSoftmax(1.0, "third"), ["prefix", "'third'"]),
         (lambda: RandomPrefixSoftmax(1.0, cap=0), ["cap", "0"]),
-        (lambda: DecreasingHedge(0), ["rate", "0"]),
+        (lambda: DPIMED(1.0, 1.0), ["alpha", "1.001", "1.0"]),
+        (lambda: DPIMED(1.0, power=63), ["power", "62", "63"]),
+        (lambda: DPSE(1.0).start(3, 0), ["horizon"]),
+        (lambda: BatchedPrivate(SWITCH, 0.1), ["base", "real_losses", "SparseSwitch"]),
+        (
+            lambda: adversarial.LocallyPrivate(ExpertsFromBandit(HTINF(1.0)), 0.1),
+            ["base", "ExpertsFromBandit"],
+        ),
+        (lambda: ExpertsFromBandit(LOCAL), ["bandit", "EXP4Local"]),
+        (lambda: ExpertsFromBandit(UCB1()), ["bandit", "UCB1"]),
+        (
+            lambda: ExpertsFromBandit(toy(adversarial.AdversarialAlgorithm)),
+            ["bandit", "steps", "start", "Toy"],
+        ),
+        (lambda: adversarial.EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), ["delta", "0.4032", "0.5"]),
+        (lambda: SWITCH.play(np.zeros((10, 3)), 0), ["sparse switch", "2", "3"]),
+        (lambda: SWITCH.run(cases.TURN, [10], 0), ["sparse switch", "2", "3"]),
+        *(
+            (lambda a=a: LOCAL.play(np.zeros((9, 2)), a, 0), ["advice", *words])
+            for a, words in (
+                (np.full((10, 3, 2), 0.5), ["10", "9"]),
+                (np.full((3, 2), 0.4), []),
+                (np.eye(3), ["3", "2"]),
+                ([[0.5, math.nan]] * 2, ["nan"]),
+            )
+        ),
+        (lambda: adversarial.tuning.batched_htinf(0.1, "other"), ["sigma", "'other'"]),
+        (lambda: NOISY.run_with_noise(SIDES, 0, 1, 2), ["horizon", 0]),
+        (lambda: NOISY.run_with_noise(SIDES, 100, 1, 0), ["runs", 0]),
+        (lambda: BatchedPrivate(FTPL(1, 5), 1).run_with_noise(SIDES, 9, 1, 2), ["base", "FTPL"]),
+        # what would take years
+        (lambda: UCB1().run(cases.TWO, [MOST + 1], 1), ["checkpoints", MOST]),
+        (lambda: OVER.run(ADVISED, [10 * MOST + 1], 1), ["checkpoints", 10 * MOST]),
+        (lambda: EXP4.run(ADVISED, [7 * MOST + 1], 1), ["checkpoints", 7 * MOST]),
     ],
 )
-def test_bad_parameters(make, words):
+def test_what_is_refused(make, words):
     refused(make, *words)
 
 
 @every_family
 def test_bad_tables_and_bad_rounds(case):
     """Each family asks the rules, which `test_interface` tries with more."""
-    problem, arms, few = case.problem, case.problem.memory_sizes[0], case.problem.min_horizon - 1
+    algorithm, problem = case.algorithm, case.problem
+    arms, few = problem.memory_sizes[0], problem.min_horizon - 1
     name = "rewards" if isinstance(problem, BernoulliBandit) else "losses"
     for table, shown in [
         (put(np.full((101, arms), 0.5), (3, 1), math.nan), ("[0, 1]", "nan", "3", "1")),
@@ -329,28 +409,28 @@ def test_bad_tables_and_bad_rounds(case):
         (np.zeros((10, 1)), ("(10, 1)",)),
         (np.zeros((few, arms)), (f"({few}, {arms})",)),
     ]:
-        refused(lambda t=table: case.algorithm.play(*tables(problem, t), 0), name, *shown)
-    refused(lambda: case.algorithm.run(problem, [20, 10], 0), "checkpoints", "[20, 10]")
-    refused(lambda: case.algorithm.run(problem, [101], 0, runs=0), "runs", "0")
+        refused(lambda t=table: algorithm.play(*tables(problem, t), 0), name, *shown)
+    table = np.eye(arms)[np.arange(101) % arms]
+    played = [algorithm.play(*tables(problem, x), 3) for x in (table, table.tolist(), table > 0)]
+    assert (played[0] == played).all()
+    refused(lambda: algorithm.run(problem, [20, 10], 0), "checkpoints", "[20, 10]")
+    refused(lambda: algorithm.run(problem, [101], 0, runs=0), "runs", "0")
     if few:
-        refused(lambda: case.algorithm.run(problem, [few], 0), "checkpoints", few + 1, few)
-        call = partial(simulate.regret_curves, case.algorithm, problem, few, 1, 0)
+        refused(lambda: algorithm.run(problem, [few], 0), "checkpoints", few + 1, few)
+        call = partial(simulate.regret_curves, algorithm, problem, few, 1, 0)
         refused(call, "horizon", few + 1, few)
 
 
 @every_family
 def test_problems_of_another_kind(case):
     label, kind = case.algorithm.label, type(case.problem).__name__
-    for wrong in (p for p in PROBLEMS if type(p) is not type(case.problem)):
-        for call in (
-            lambda p=wrong: case.algorithm.run(p, [101], 0),
-            lambda p=wrong: case.algorithm.run(p, [101], 0, runs=2),
-            lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0),
-        ):
-            refused(call, label, kind, wrong.name)
+    curves = partial(simulate.regret_curves, case.algorithm, horizon=101, runs=1, seed=0)
+    for wrong in (one.problem for one in FAMILIES if one is not case):
+        refused(lambda p=wrong: case.algorithm.run(p, [101], 0, runs=2), label, kind, wrong.name)
+        refused(lambda p=wrong: curves(problems=[p]), label, kind, wrong.name)
     for wrong in ((0.5, 0.6), None, np.zeros((9, 2))):  # a table is the likeliest mistake
         refused(lambda p=wrong: case.algorithm.run(p, [101], 0), label, kind)
-        refused(lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0), "problems")
+        refused(lambda p=wrong: curves(problems=[p]), "problems")
     if case is FAMILIES[0]:
         refused(lambda: case.algorithm.run(cases.TURN, [9], 0), "losses=adversary.table(T)")
 
@@ -358,17 +438,9 @@ def test_problems_of_another_kind(case):
 # Algorithms of one's own
 
 
-class Plan:
-    """What a learner in plain Python chooses."""
-
-    id, label, source, privacy = "toy", "toy", "nowhere", NOT_PRIVATE
-    actions = None
-
-    def start(self, arms, rng, horizon=None, experts=0):
-        return Script(self.actions)
-
-
 class Script:
+    """A learner in plain Python that chooses these actions."""
+
     def __init__(self, actions):
         self.actions = iter(actions)
 
@@ -379,67 +451,65 @@ class Script:
         assert np.shape(seen) in ((), (3,))
 
 
+NAMED = {"id": "toy", "label": "toy", "source": "nowhere", "privacy": NOT_PRIVATE}
 TOYS = [
     (BanditAlgorithm, BernoulliBandit("", (0.5, 0.6, 0.7))),
-    (FullInformationAlgorithm, instances.bernoulli_losses((0.5, 0.6, 0.7))),
-    (AdversarialAlgorithm, cases.TURN),
-    (ExpertAlgorithm, ExpertProblem(cases.TURN, instances.fixed_experts(3, 3))),
+    (full_information.FullInformationAlgorithm, instances.bernoulli_losses((0.5, 0.6, 0.7))),
+    (adversarial.AdversarialAlgorithm, cases.TURN),
+    (adversarial.ExpertAlgorithm, ExpertProblem(cases.TURN, instances.fixed_experts(3, 3))),
 ]
 every_toy = pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: type(x).__name__)
 
 
-def toy(kind, **returned):
-    return type("Toy", (Plan, kind), {"id": "toy"} | returned)()
+def toy(kind, **own):
+    return type("Toy", (kind,), NAMED | own)()
+
+
+def scripted(kind, actions):
+    return toy(kind, start=lambda self, arms, rng, horizon=None, experts=0: Script(actions))
 
 
 @every_toy
 def test_a_learner_in_plain_python_plays_and_runs_and_what_it_chooses_is_checked(kind, problem):
     good, rounds, data = [0, 1, 2, 0, 1, 1], np.array([2, 6]), tables(problem, np.full((6, 3), 0.5))
     call = {"horizon": 6, "runs": 5, "seed": 0, "points": rounds, "workers": 1}
-    assert toy(kind, actions=good).play(*data, 0).tolist() == good
-    curves = simulate.regret_curves(toy(kind, actions=good), problem, **call)
+    assert scripted(kind, good).play(*data, 0).tolist() == good
+    curves = simulate.regret_curves(scripted(kind, good), problem, **call)
     expected = problem.regret(tally(problem, good, rounds)[None], rounds)[0]
     np.testing.assert_allclose(curves.regret, np.tile(expected, 5), atol=1e-12)
     for wrong in (-1, 3, 2**40, None, "a", 1.0, [0]):
-        bad = toy(kind, actions=[*good[:5], wrong])
+        bad = scripted(kind, [*good[:5], wrong])
         refused(lambda bad=bad: bad.play(*data, 0), "choose", repr(wrong))
         refused(partial(simulate.regret_curves, bad, problem, **call), "choose", repr(wrong))
 
 
+@jit
 def plan(arms, state, settings, t, rng):
     return t % 3 if t < 6 else settings
 
 
+@jit
 def advised_plan(experts, arms, state, settings, t, advice, rng):
     return t % 3 if t < 6 else settings
 
 
-def ignore(arms, state, settings, t, arm, seen, rng):
+@jit
+def ignore(*given):
     pass
-
-
-def advised_ignore(experts, arms, state, settings, t, advice, arm, seen, rng):
-    pass
-
-
-PLANS = [(advised, jit(advised)) for advised in (plan, ignore, advised_plan, advised_ignore)]
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**40])
-@pytest.mark.parametrize("compiled", [False, True])
 @every_toy
-def test_what_a_kernel_chooses_is_checked(kind, problem, compiled, wrong):
-    choose, observe, *advised = (pair[compiled] for pair in PLANS)
-    steps = Steps(NOTHING, NOTHING, choose, observe)
-    advice = ()
-    if kind is ExpertAlgorithm:
-        steps, advice = Steps(NOTHING, NOTHING, *advised, NOTHING), (np.eye(3),)
+def test_what_a_kernel_chooses_is_checked(kind, problem, wrong):
+    steps, advice = Steps(NOTHING, NOTHING, plan, ignore), ()
+    if kind is adversarial.ExpertAlgorithm:
+        steps, advice = Steps(NOTHING, NOTHING, advised_plan, ignore, NOTHING), (np.eye(3),)
     settings = lambda self, horizon, *sizes: wrong  # noqa: E731
     algorithm = toy(kind, steps=steps, start=kind.start, settings=settings)
     learner = algorithm.start(3, 0, 7, *map(len, advice))
     for t in range(1, 6):
         assert learner.choose(*advice) == t % 3
-        learner.observe(np.zeros(3) if kind is FullInformationAlgorithm else 0.0)
+        learner.observe(np.zeros(3) if kind is full_information.FullInformationAlgorithm else 0.0)
     data, named = tables(problem, np.full((9, 3), 0.5)), ("choose", "Toy", wrong, "6")
     refused(lambda: learner.choose(*advice), *named)
     refused(lambda: algorithm.play(*data, 0), *named)
@@ -449,29 +519,19 @@ def test_what_a_kernel_chooses_is_checked(kind, problem, compiled, wrong):
 
 @every_toy
 def test_what_an_event_kernel_returns_is_checked(kind, problem):
-    def curves(returned):
-        algorithm = toy(kind, fast_run=staticmethod(lambda *given: returned))
-        return simulate.regret_curves(algorithm, problem, 6, 2, 0, points=1, workers=1)
-
+    """A number for each arm or run, and one checkpoint; `Problem.regret` checks the rest."""
+    right, *wrong = [3.0], [[3.0]], [3.0, 4.0]
     if isinstance(problem, COUNTED):
-        assert len(curves(np.array([[1, 2, 3]]))) == 2
-        for wrong in ([[1.0, 2.0, 3.0]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "run")
-        for wrong in ([[1, 2, 4]], [[-1, 4, 3]]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "counts", "[6]")
-    else:
-        assert len(curves(np.array([3.0]))) == 2
-        for wrong in ([[3.0]], [3.0, 4.0]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "run")
-        refused(lambda: curves(np.array([math.nan])), "run", "nan")
+        right, *wrong = [[1, 2, 3]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]
+    for returned in (right, *wrong):
+        algorithm = toy(kind, fast_run=staticmethod(lambda *given, x=returned: np.array(x)))
+        curves = partial(simulate.regret_curves, algorithm, problem, 6, 2, 0, 1, 1)
+        assert len(curves()) == 2 if returned is right else refused(curves, "run")
 
 
-@pytest.mark.parametrize("family", [kind for kind, _ in TOYS])
-def test_a_subclass_must_say_what_it_is_and_have_steps(family):
-    words = {"id": "x", "label": "x", "source": "y"}
-    refused(lambda: type("Empty", (family,), words)(), "privacy")
-    words["privacy"] = NOT_PRIVATE
-    for missing in ("id", "label", "source"):
-        refused(lambda m=missing: type("Empty", (family,), words | {m: None})(), "Empty", missing)
-    empty = type("Empty", (family,), words)()
-    refused(lambda: empty.start(3, 0), "Empty", "steps", error=NotImplementedError)
+@every_toy
+def test_a_subclass_must_say_what_it_is_and_have_steps(kind, problem):
+    for missing in NAMED:
+        words = {name: word for name, word in NAMED.items() if name != missing}
+        refused(lambda w=words: type("Toy", (kind,), w)(), "Toy", missing)
+    refused(lambda: toy(kind).start(3, 0), "Toy", "steps", error=NotImplementedError)

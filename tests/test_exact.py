@@ -4,10 +4,10 @@ import math
 from functools import partial
 from itertools import pairwise, product
 
+import naive
 import numpy as np
 import pytest
 from conftest import refused
-from naive import full_information as naive
 from scipy import stats
 from scipy.integrate import quad
 

@@ -3,7 +3,6 @@
 import copy
 import math
 import pickle
-import tracemalloc
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +12,7 @@ from conftest import refused
 
 from privregret import exact, instances
 from privregret.core import checks, identity
-from privregret.instances import (
-    HU2021_2,
-    Adversary,
-    Advice,
-    BernoulliBandit,
-    ExpertProblem,
-    StochasticLosses,
-)
+from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.instances.problem import counts_of
 
 
@@ -51,29 +43,17 @@ def test_losses_are_what_the_papers_say():
 def test_tables_have_the_means_and_regret_counts_gaps():
     rng = np.random.default_rng(0)
     adversary = instances.gap_adversary(3, 0.5, True)
-    for problem in (HU2021_2, instances.bernoulli_losses((0.2, 0.5, 0.9)), adversary):
+    for problem in (instances.HU2021_2, instances.bernoulli_losses((0.2, 0.5, 0.9)), adversary):
         means = problem.losses[0] if isinstance(problem, Adversary) else problem.means
         table = problem.table(40_000, rng)
         assert set(np.unique(table)) == {0.0, 1.0}
         np.testing.assert_allclose(table.mean(axis=0), means, atol=5 * 0.5 / 200)
     counts = np.array([[[1, 2, 3, 4, 0]], [[10, 0, 0, 0, 0]]])
     expected = [2 * 0.125 + 3 * 0.25 + 4 * 0.375, 0]
-    assert HU2021_2.regret(counts, [10])[:, 0] == pytest.approx(expected)
+    assert instances.HU2021_2.regret(counts, [10])[:, 0] == pytest.approx(expected)
     losses = instances.bernoulli_losses((0.5, 0.2), (2, 3))
     assert losses.regret(np.array([[4, 6]]), [10]) == pytest.approx([4 * 0.3])
     assert TURN.regret([[3.0, 7.0]], [5, 10]) == pytest.approx(np.array([[3.0, 2.0]]))
-
-
-def test_counting_actions_needs_no_table():
-    actions = np.random.default_rng(0).integers(0, 5, 10**6)
-    rounds = np.array([1, 1000, 10**6])
-    tracemalloc.start()
-    counts = counts_of(actions, rounds, 5)
-    instances.problem.actions_of(actions, 10**6, 5)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert (counts == [[(actions[:t] == arm).sum() for arm in range(5)] for t in rounds]).all()
-    assert peak < 8 * 10**6 / 2
 
 
 def test_comparators_of_experts():
@@ -107,16 +87,14 @@ def test_adversaries_are_what_the_paper_says():
 def test_the_law_of_a_problem_leaves_out_its_name():
     """Random streams hang on it."""
 
-    def named(name):
-        adversary = Adversary(name, [0], [[0.1, 0.2]])
-        yield BernoulliBandit(name, (0.1, 0.2), source=name)
-        yield instances.bernoulli_losses((0.1, 0.2), name=name, source=name)
-        yield adversary
-        yield ExpertProblem(adversary, Advice.of_arms([[0, 1]], 2, name=name))
+    def laws(name):
+        adversary, means = Adversary(name, [0], [[0.1, 0.2]]), (0.1, 0.2)
+        problems = [BernoulliBandit(name, means, source=name), adversary]
+        problems += [instances.bernoulli_losses(means, name=name, source=name)]
+        problems += [ExpertProblem(adversary, Advice.of_arms([[0, 1]], 2, name=name))]
+        return [identity.encode(problem.distribution) for problem in problems]
 
-    for one, other in zip(named("one"), named("other"), strict=True):
-        one, other = (identity.encode(problem.distribution) for problem in (one, other))
-        assert one == other
+    assert laws("one") == laws("other")
     different = [Adversary("x", [0], [[0.1, 0.2]], bernoulli) for bernoulli in (False, True)]
     different += [Adversary("x", [0, 5], [[0.1, 0.2]] * 2), Adversary("x", [0], [[0.2, 0.1]])]
     assert len({identity.encode(problem.distribution) for problem in different}) == 4
@@ -128,25 +106,26 @@ class Keeps(checks.Validated):
 
 
 TWO_ROWS = np.array([[0.2, 0.8], [0.3, 0.6]])
-KEPT = {  # made of an array; its array
-    "losses": (lambda a: Adversary("x", [0, 3], a), lambda p: p.losses),
-    "starts": (lambda a: Adversary("x", a, TWO_ROWS), lambda p: p.kernel_data.loss_starts),
-    "rows": (lambda a: Advice("x", [0], a, [[0, 1]]), lambda p: p.rows),
-    "field": (Keeps, lambda p: p.array),
+KEPT = {  # an array, what is made of it, and where that keeps it
+    "losses": (TWO_ROWS, lambda a: Adversary("x", [0, 3], a), lambda p: p.losses),
+    "starts": (
+        *(np.array([0, 2]), lambda a: Adversary("x", a, TWO_ROWS)),
+        lambda p: p.kernel_data.loss_starts,
+    ),
+    "rows": (np.eye(2)[None], lambda a: Advice("x", [0], a, [[0, 1]]), lambda p: p.rows),
+    "field": (TWO_ROWS, Keeps, lambda p: p.array),
     "outcomes": (
-        lambda a: StochasticLosses("x", a, (0.0, 0.0), (0.5, 0.5)),
+        *(TWO_ROWS, lambda a: StochasticLosses("x", a, (0.0, 0.0), (0.5, 0.5))),
         lambda p: p.kernel_data.outcomes,
     ),
-    "gaps": (lambda a: instances.bernoulli_losses(a), lambda p: exact.selection.arrays(p)[0]),
+    "gaps": (TWO_ROWS[0], instances.bernoulli_losses, lambda p: exact.selection.arrays(p)[0]),
 }
-GIVEN = {"starts": np.array([0, 2]), "rows": np.eye(2)[None], "gaps": np.array([0.2, 0.5])}
 
 
-@pytest.mark.parametrize("name", KEPT)
-def test_what_a_problem_keeps_is_its_own(name):
+@pytest.mark.parametrize(("given", "make", "kept"), KEPT.values(), ids=KEPT)
+def test_what_a_problem_keeps_is_its_own(given, make, kept):
     """What is cached was computed from it."""
-    make, kept = KEPT[name]
-    given = GIVEN.get(name, TWO_ROWS).copy()
+    given = given.copy()
     problem = make(given)
     before = kept(problem).copy()
     given[...] = 1 - given
@@ -159,10 +138,8 @@ def test_what_a_problem_keeps_is_its_own(name):
 
 def test_a_table_takes_a_seed():
     drawn = Adversary("x", [0], TWO_ROWS[:1], True)
-    same = drawn.table(50, np.random.default_rng(3))
-    assert (drawn.table(50, rng=3) == same).all() and 0 < same.mean() < 1
-    advised = ExpertProblem(drawn, Advice.of_arms([[0, 1]], 2))
-    assert (advised.table(50, 3) == same).all()
+    for problem in (drawn, ExpertProblem(drawn, Advice.of_arms([[0, 1]], 2)), instances.HU2021_2):
+        assert (problem.table(50, rng=3) == problem.table(50, np.random.default_rng(3))).all()
 
 
 PAIR, THREE = ((0.1, 0.2),), instances.gap_adversary(3, 0.1)
@@ -172,13 +149,9 @@ TURN = instances.switching(2, 2, 10)
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: BernoulliBandit("x", (0.5, 1.5)), ["means", "[0, 1]", "1.5"]),
-        (lambda: BernoulliBandit("x", (0.5,)), ["means", "2", "(0.5,)"]),
         (lambda: BernoulliBandit("x", ((0.5, 0.5),)), ["means", "((0.5, 0.5),)"]),
-        (lambda: BernoulliBandit("x", ("0.5", "0.6")), ["means", "('0.5', '0.6')"]),
         (lambda: BernoulliBandit("x", (True, 0.5)), ["means", "(True, 0.5)"]),
         (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), ["losses", "'0.5'"]),
-        (lambda: checks.table("losses", np.ma.array(np.eye(2), mask=np.eye(2))), ["losses"]),
         (lambda: instances.bernoulli_losses((0.5,)), ["log_counts", "2", "1"]),
         (lambda: instances.bernoulli_losses((0.5, 0.6), (1, 0)), ["counts", "0"]),
         (lambda: StochasticLosses("x", PAIR, (0.0, 0.0), (0.7,)), ["probabilities", "1", "0.7"]),
@@ -186,25 +159,20 @@ TURN = instances.switching(2, 2, 10)
         (lambda: instances.bernoulli_losses((0.5,), log_counts=3), ["log_counts", "3"]),
         (lambda: instances.cyclic(5, 0.1), ["actions", "6", "5"]),
         (lambda: instances.dependent("antithetic", 0.1, 3), ["actions", "2", "3"]),
-        (lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]), ["losses", "[0, 1]", "1.5"]),
-        (lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]), ["starts", "0", "[1, 5]"]),
         (lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3), ["starts", "0", "[0, 5, 5]"]),
         (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), ["starts", "2", "1"]),
         (lambda: Adversary("x", [0], [[0.5]]), ["losses", "2", "1"]),
-        (lambda: Advice.of_table([[0.5, 0.6], [1.0, 0.0]]), ["advice"]),
         (lambda: Advice.of_table([0.5, 0.5]), ["advice", "(T, N, K)", "(N, K)", "(2,)"]),
         (lambda: Advice.of_arms([[0, 3]], 3), ["group", "[0, 3)", "3"]),
         (lambda: Advice.of_arms([[0]], 3), ["group", "(A, N)", "(1, 1)"]),
         (lambda: ExpertProblem(THREE, instances.fixed_experts(4, 2)), ["advice", "2", "3"]),
-        (lambda: HU2021_2.regret([[1, 2, 3, 4, 1]], [10]), ["counts", "[10]"]),
-        (lambda: HU2021_2.regret([[1, 2, 3, 4]], [10]), ["counts", "5"]),
+        (lambda: instances.HU2021_2.regret([[1, 2, 3, 4, 1]], [10]), ["counts", "[10]"]),
+        (lambda: instances.HU2021_2.regret([[1, 2, 3, 4]], [10]), ["counts", "5"]),
         (lambda: TURN.regret([1.0], [5, 10]), ["run", "(1,)"]),
         (lambda: TURN.regret([1.0, math.nan], [5, 10]), ["run", "nan"]),
         (lambda: Adversary("x", [0], [[0.5, 0.2]], True).table(3), ["rng", "None"]),
-        *(
-            (lambda wrong=wrong: counts_of(np.array([0, 1, wrong, 2]), [2, 4], 5), ["play", "3"])
-            for wrong in (-1, 5)
-        ),
+        (lambda: counts_of(np.array([0, 1, -1, 2]), [2, 4], 5), ["play", "3"]),
+        (lambda: counts_of(np.array([0, 1, 5, 2]), [2, 4], 5), ["play", "3"]),
     ],
 )
 def test_bad_input(make, words):

@@ -36,8 +36,3 @@ def test_binomial_draws_where_successes_are_rare(p):
     few = int(min(10, n))
     assert max(noise.successes(few, p, rng) for _ in range(1000)) <= few
     assert noise.successes(n, 0.0, rng) == 0 and noise.successes(few, 1.0, rng) == few
-
-
-def test_without_noise_nothing_is_drawn():
-    rng, same = np.random.default_rng(0), np.random.default_rng(0)
-    assert noise.draw(noise.NONE, 1.0, rng) == 0 and rng.random() == same.random()

@@ -9,11 +9,11 @@ from itertools import pairwise, product
 
 import faults
 import lectures
+import naive
 import numpy as np
 import pytest
 from conftest import refused
 from laws import FALSE_ALARM
-from naive import bandits as naive
 from scipy.integrate import quad
 from scipy.stats import chisquare, laplace, norm
 

@@ -88,12 +88,10 @@ def test_the_table_is_tidy():
 
 def test_a_comparison_at_one_epsilon_shows_what_is_proved():
     """As printed Hybrid-UCB is proved to be 1.5 epsilon-DP, the softmax has its cap."""
-    bandits = curves([HybridUCB(1.0), DPSE(1.0), UCB1()], horizon=20, runs=1, points=1)
-    assert bandits.proved_epsilon.tolist() == [1.5, 1.0, math.inf]
-    assert bandits.epsilon.isna().tolist() == [False, False, True]
-    learners, problem = [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")], LOSSES
-    simulated = curves(learners, problem, horizon=20, runs=1, points=1)
-    for frame in (simulated, exact.regret_curves(learners, problem, 20)):
+    given = {"horizon": 20, "runs": 1, "points": 1}
+    assert curves([HybridUCB(1.0), UCB1()], **given).proved_epsilon.tolist() == [1.5, math.inf]
+    learners = [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")]
+    for frame in (curves(learners, LOSSES, **given), exact.regret_curves(learners, LOSSES, 20)):
         assert frame.proved_epsilon.tolist() == [0.25, 2.0] and (frame.epsilon == 1).all()
 
 
@@ -223,30 +221,19 @@ def test_checkpoints_increase_from_one_to_the_horizon(horizon):
         assert (np.diff(rounds) > 0).all()
 
 
-class Claimed(Alternate):
-    id, privacy = "claimed", "private"
-
-
-class Namesake(Alternate):
-    id, label = "namesake", DPSE.label
+CLAIMED = type("Claimed", (Alternate,), {"id": "claimed", "privacy": "private"})
+NAMESAKE = type("Namesake", (Alternate,), {"id": "namesake", "label": DPSE.label})
+TWO = BernoulliBandit(HU2021_2.name, (0.9, 0.5))
 
 
 @pytest.mark.parametrize(
     ("wrong", "shown"),
     [
         ({"algorithms": [DPSE(1.0), DPSE(1)]}, ["algorithms", "DPSE(epsilon=1.0"]),
-        ({"algorithms": [DPSE(1.0), Namesake(1)]}, ["algorithms", "Namesake", repr(DPSE.label)]),
-        ({"algorithms": Claimed(1)}, ["privacy", "Claimed", "Privacy", "'private'"]),
+        ({"algorithms": [DPSE(1.0), NAMESAKE(1)]}, ["algorithms", "Namesake", repr(DPSE.label)]),
+        ({"algorithms": CLAIMED(1)}, ["privacy", "Claimed", "Privacy", "'private'"]),
         ({"algorithms": Alternate}, ["Alternate(...)"]),
-        ({"algorithms": "UCB1"}, ["Algorithm", "'UCB1'"]),
-        ({"algorithms": []}, ["algorithms"]),
-        ({"problems": [HU2021_2, HU2021_3, HU2021_2]}, ["problems", repr(HU2021_2.name)]),
-        (
-            {"problems": [HU2021_2, BernoulliBandit(HU2021_2.name, (0.9, 0.5))]},
-            ["problems", repr(HU2021_2.name)],
-        ),
-        ({"problems": [[0.9, 0.5]]}, ["problems", "BernoulliBandit", "[0.9, 0.5]"]),
-        ({"horizon": 4}, ["horizon", "5", "4"]),
+        ({"problems": [HU2021_2, HU2021_3, TWO]}, ["problems", repr(HU2021_2.name)]),
         ({"horizon": checks.MAX_ROUNDS + 1}, ["horizon", "10000000000", "10000000001"]),
         ({"points": [0, 10]}, ["points", "1", "array([ 0,"]),
         ({"points": [5000]}, ["points", "2000", "5000"]),

@@ -42,15 +42,12 @@ def test_every_algorithm_plays_what_it_takes(kind):
         own = frame[frame.algorithm == algorithm.label]
         np.testing.assert_allclose(own[["run", "t", "regret"]], expected, atol=1e-9)
     assert list(frame.columns[:5]) == ["algorithm", "instance", "run", "t", "regret"]
-    assert (
-        set(frame.instance) == {"table"} and frame.duplicated(["algorithm", "run", "t"]).sum() == 0
-    )
+    assert set(frame.instance) == {"table"} and len(frame) == 4 * 5 * 3
 
 
-@pytest.mark.parametrize("workers", [2, -1])
-def test_neither_workers_nor_company_nor_form_change_a_number_and_the_seed_does(workers):
+def test_neither_workers_nor_company_nor_form_change_a_number_and_the_seed_does():
     frame = pd.DataFrame(REWARDS, columns=["a", "b", "c"])
-    together = curves([*WITH_LOSSES, *BANDITS], rewards=frame, workers=workers)
+    together = curves([*WITH_LOSSES, *BANDITS], rewards=frame, workers=2)
     alone, other = (curves(BANDITS[0], rewards=REWARDS, runs=3, seed=s).regret for s in (7, 8))
     own = together[(together.algorithm == BANDITS[0].label) & (together.run < 3)].regret
     np.testing.assert_array_equal(own, alone)
@@ -79,25 +76,20 @@ def test_bad_tables(given, shown):
     ("content", "shown"),
     [
         ("a,b\n0,1\n0.5,0.5,0\n", ["line 3", 3, 2]),  # pandas would take it for an index
-        ("a,b\n0,1\n0.5\n", ["line 3", 1, 2]),
         ("a,b\n0,1\n\n0.5,\n", ["line 4", "column b", "[0, 1]", "''"]),
         ("a,b\n0,1\nnan,1\n", ["line 3", "column a", "'nan'"]),
-        ("a,b\n0,left\n0,0\n", ["line 2", "column b", "'left'"]),
         ("a,b\n0.5,1.5\n0,0\n", ["line 2", "column b", "'1.5'"]),
         ('a,b\n0,"1\n0,0\n', ["line 3", "column b"]),
         ("t, Action ,click\n0,1,0\n0,0,1\n1,1,1\n", ["Action"]),
         (",a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
         ("0.1,0.2\n0.5,0.5\n0,0\n", ["line 1", "'0.1', '0.2'"]),
-        ("a,a\n0.5,0.5\n0,0\n", ["line 1", "'a', 'a'"]),
         ("a,b\n0,1\n", ["(1, 2)"]),
         ("", ["line 1"]),
-        (b"\xff\xfe", []),
         ("a,ad_click\n0,1\n1,0\n", ["'ad_click'"]),
         ("user-id,item id,was clicked\n0,1,0\n1,0,0\n1,1,1\n", ["'item id'"]),
         ("Unnamed: 0,a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
         ("a;b\n0,1;0,2\n", ["line 1", "semicolons"]),
         ("a\tb\n0\t1\n", ["line 1", "tabs"]),
-        ("0.1 0.2\n0.5 1\n", ["line 1", "blanks"]),
         ('a,b\n"0,5",1\n0,0\n', ["line 2", "'0,5'", "decimal"]),
         ("a, a\n0,1\n1,0\n", ["line 1", "'a', 'a'"]),
         ("a,b\n0,1\n1,0\n".encode("utf-16-le"), ["UTF-8", "UTF-16"]),
@@ -128,39 +120,24 @@ def test_hints_help(tmp_path):
         refused(lambda: tables.read(path), "log", repr(names.split()[0]))
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("arm_1", "arm_2"),
-        ("a", "loss_leader", "c"),
-        ("reward A", "reward B"),
-        ("control", "treatment"),
-        ("best value", "cheapest"),
-    ],
-)
+NAMES = "arm_1,arm_2", "a,loss_leader,c", "reward A,reward B", "control,treatment", "best value,low"
+
+
+@pytest.mark.parametrize("names", NAMES)
 def test_a_file_is_read_as_it_was_written_and_names_of_arms_are_no_log(tmp_path, names):
-    path, names = tmp_path / "own.csv", list(names)
+    path, names = tmp_path / "own.csv", names.split(",")
     for values in (np.eye(3) > 0, REWARDS):
         frame = pd.DataFrame(values[:, : len(names)], columns=names)
         frame.rename(columns=lambda n: f" {n} ").to_csv(path, index=False)
         pd.testing.assert_frame_equal(tables.read(path), frame.astype(float))
 
 
-class Spoils(BanditAlgorithm):
-    id, label, source, privacy = "spoils", "Spoils", "nowhere", NOT_PRIVATE
-
-    def play(self, rewards, rng):
-        rewards[:] = 0
-
-
-class Missing(Spoils):
-    id = "missing"
-
-    def play(self, rewards, rng):
-        return np.full(len(rewards), -1)
-
-
 def test_a_table_is_not_changed_and_an_arm_that_does_not_exist_is_no_play():
+    def plays(play):
+        words = {"id": "own", "label": "Own", "source": "nowhere", "privacy": NOT_PRIVATE}
+        return type("Own", (BanditAlgorithm,), words | {"play": play})()
+
     with pytest.raises(ValueError):
-        curves(Spoils(), rewards=REWARDS.copy())
-    refused(lambda: curves(Missing(), rewards=REWARDS), "play", "-1")
+        curves(plays(lambda self, rewards, rng: rewards.fill(0)), rewards=REWARDS.copy())
+    missing = plays(lambda self, rewards, rng: np.full(len(rewards), -1))
+    refused(lambda: curves(missing, rewards=REWARDS), "play", "-1")
