@@ -2,16 +2,7 @@
 
 from types import SimpleNamespace
 
-from cases import batched, dp_se, hybrid_ucb, lazy_ucb, no_noise
-
-
-def lazy_without_epsilon(epsilon):
-    """Anytime-Lazy-UCB with noise of scale 1."""
-    return SimpleNamespace(play=lazy_ucb(epsilon, laplace=lambda scale, rng: rng.laplace()))
-
-
-def hybrid_without_noise(epsilon):
-    return SimpleNamespace(play=hybrid_ucb(epsilon, laplace=no_noise))
+from cases import batched, dp_se, no_noise
 
 
 def elimination_without_noise(epsilon, beta):

@@ -13,17 +13,7 @@ from scipy import stats
 from privregret import exact, instances, simulate
 from privregret.bounds import cesari2026, hu2021, wu2026
 from privregret.bounds import companion as bounds
-from privregret.companion import (
-    Game,
-    MarginStop,
-    PhasedFTNL,
-    Votes,
-    VotesOrLeader,
-    epoch_plan,
-    margin_stop,
-    minimax,
-    votes,
-)
+from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
 from privregret.full_information import FTNL
 from privregret.studies import constants as study
 from privregret.studies.minimax import fixed_value
@@ -58,14 +48,6 @@ def test_exact_regret_is_the_mean_of_runs(learner, problem):
 @pytest.mark.parametrize("learner", [Votes(0.5), VotesOrLeader(0.5), MarginStop(0.5)], ids=repr)
 def test_random_losses_have_no_exact_regret(learner):
     refused(lambda: exact.expected_regret(learner, RANDOM, 10), "losses", learner.label)
-
-
-def test_growth_two_without_a_phase_is_ftnl():
-    table = np.random.default_rng(0).random((200, 4))
-    same = PhasedFTNL(1.0, "gumbel", growth=2.0, random_phase=False)
-    assert (same.play(table, 3) == FTNL(1.0, "gumbel").play(table, 3)).all()
-    a, b = (exact.expected_regret(x, FIXED, [10, 2**40]).value for x in (same, FTNL(1.0, "gumbel")))
-    np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
 def naive_votes_loss(learner, actions, extra=0):
@@ -106,28 +88,6 @@ def test_stop_law_is_that_of_play():
         changed = (runs[:, 1] == j) & (runs[:, 0] != j)
         expected = law[0, j] * 2 / 3
         assert abs(changed.mean() - expected) < 5 * math.sqrt(expected / len(runs))
-
-
-def test_stopping_chances_against_a_sum():
-    above = np.array([-1.0, 0.5, 0.3, -2.0])
-    rng = np.random.default_rng(0)
-    checks, limit = (rng.standard_exponential((200_000, n)) for n in (4, 1))
-    reached = above + checks >= limit
-    first = np.where(reached.any(axis=1), reached.argmax(axis=1), 4)
-    chances, left = margin_stop.stopping_chances(above)
-    found = np.bincount(first, minlength=5) / len(first)
-    np.testing.assert_allclose(np.append(chances, left), found, atol=0.006)
-
-
-def test_plans_of_phases_are_those_of_play():
-    game = Game(4, "full")
-    learner = PhasedFTNL(2.0, "gumbel", growth=1.5)
-    table = np.array([[0, 1], [0, 1], [1, 0], [0, 1]], float)
-    runs = np.array([learner.play(table, seed) for seed in range(3000)])
-    cost = table[np.arange(4), runs].sum(axis=1)
-    # rows (0, 1), (0, 1), (1, 0): table 1 of 8, whose action 1 loses 1
-    regret = game.regrets(epoch_plan(game, learner))[0, 1]
-    assert abs(cost.mean() - 1 - regret) < 5 * cost.std() / math.sqrt(len(runs))
 
 
 def packing_bound(actions, epsilon, rounds):

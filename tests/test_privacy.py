@@ -2,12 +2,10 @@
 planted faults."""
 
 import math
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product
 
-import faults
 import lectures
 import numpy as np
 import pytest
@@ -19,10 +17,9 @@ from scipy.stats import chisquare, laplace, norm
 
 from privregret import exact, instances
 from privregret.adversarial import EXP3, HTINF, LocallyPrivate
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB, hybrid_ucb
+from privregret.bandits import DPIMED, DPKLUCB, DPSE
 from privregret.full_information import FTNL
 from privregret.privacy import noisy_maxima
-from privregret.privacy.audit import searched_loss
 from privregret.studies import asi2025_privacy as adversarial
 from privregret.studies import azize2025_privacy as enumeration
 from privregret.studies import hu2021 as attack
@@ -61,30 +58,6 @@ def test_lazy_costs_epsilon_exactly_once():
         assert [x.last for x in ledger] == [n for n in (1, 3, 7, 15, 31, 63, 127) if n <= pulls]
 
 
-def keeps_to_ledger(play, releases, epsilon):
-    """Whether `play` on three arms draws noise of the ledger's scales, in its order."""
-    rng = np.random.default_rng(0)
-    recorder, pulls, wanted = naive.Recorder(rng), Counter(), []
-    for j in play(rng.random((150, 3)), recorder):
-        pulls[j] += 1
-        wanted += [x.scale / epsilon for x in releases(150) if x.last == pulls[j]]
-    return recorder.scales == pytest.approx(wanted, rel=1e-12, abs=0)
-
-
-LEDGERS = {
-    AnytimeLazyUCB: lazy_releases,
-    **{partial(HybridUCB, tree=t): partial(hybrid_releases, tree=t) for t in hybrid_ucb.TREES},
-}
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 30.0])
-@pytest.mark.parametrize("make", LEDGERS)
-def test_kernels_keep_to_the_ledger(make, epsilon):
-    play = partial(naive.literal, make(epsilon))
-    for other, releases in LEDGERS.items():
-        assert keeps_to_ledger(play, releases, epsilon) == (other is make)
-
-
 @pytest.mark.parametrize("horizon", [300, 9000])
 @pytest.mark.parametrize("epsilon", [0.1, 30.0])
 def test_dp_se_keeps_to_the_ledger(epsilon, horizon):
@@ -95,64 +68,6 @@ def test_dp_se_keeps_to_the_ledger(epsilon, horizon):
     assert recorder.scales == [1 / epsilon] * expected
     eliminated = len(set(actions[-100:])) < 3
     assert expected >= 3 and eliminated if horizon == 9000 else expected == 0
-
-
-# the audit by plays
-
-
-# two arms and three rounds, the last of which is the first to be decided
-SAME, LOW, HIGH = np.array([[[x, 0.0], [0.0, 1.0], [0.0, 0.0]] for x in (0.5, 0.0, 1.0)])
-
-
-def arm_0_is_first(actions):
-    return actions[2] == 0
-
-
-def by_event(algorithm, table, other, event, runs, seed, *failure):
-    return searched_loss(algorithm.play, (table, other), runs, seed, *failure, event=event).value
-
-
-@pytest.mark.parametrize(("algorithm", "scale"), [(AnytimeLazyUCB, 1), (HybridUCB, 2)])
-def test_the_audit_finds_the_true_loss(algorithm, scale):
-    """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to
-    1 / 2."""
-    epsilon = 2.0
-    e = epsilon / scale
-    truth = -math.log(math.exp(-e) * (2 + e) / 2)
-    found = by_event(algorithm(epsilon), LOW, HIGH, arm_0_is_first, 4000, 0)
-    assert max(0, truth - 0.35) <= found <= truth <= epsilon
-
-
-class Tell:
-    """Plays the reward itself: no privacy at all."""
-
-    def play(self, rewards, rng):
-        return rewards[:, 0].astype(int)
-
-
-@pytest.mark.parametrize("runs", [4, 30, 1000])
-@pytest.mark.parametrize("failure", [1e-2, 1e-6])
-def test_the_audit_is_as_sure_as_it_says(runs, failure):
-    """Always against never in n plays: limits a^(1/n) and 1 - a^(1/n), a = failure / 8 for eight
-    limits."""
-    given = Tell(), SAME, HIGH
-    found = by_event(*given, lambda actions: actions[0] == 1, runs, 0, failure)
-    sure = (failure / 8) ** (1 / runs)
-    assert found == pytest.approx(max(0, math.log(sure / (1 - sure))))
-    assert by_event(*given, lambda actions: actions[1] == 1, runs, 0, failure) == 0
-
-
-@pytest.mark.parametrize(
-    ("honest", "faulty", "plays"),
-    [
-        (AnytimeLazyUCB(0.3), faults.lazy_without_epsilon(0.3), 4000),
-        (HybridUCB(1.0), faults.hybrid_without_noise(1.0), 1000),
-    ],
-)
-def test_planted_faults_are_caught(honest, faulty, plays):
-    given = LOW, HIGH, arm_0_is_first
-    assert by_event(faulty, *given, plays, seed=0) > honest.epsilon
-    assert by_event(honest, *given, plays, seed=0) <= honest.epsilon
 
 
 # azize2025: policies and batches by enumeration

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr
 
 from privregret import exact, instances
 from privregret.bounds import companion as bounds
@@ -115,65 +115,40 @@ def test_lemma_4_and_that_its_exponent_is_not_twice_as_large(noise):
     assert max(once) <= 1 < max(twice)
 
 
-def one_group(log_actions, gap, epsilon, noise):
-    """Regret for ever with one group of equal gaps, losses the same every round, by its own
-    formulas."""
-    others = log_actions + math.log1p(-math.exp(-log_actions))
-    total = -math.expm1(-log_actions) * gap
-    for n in 2.0 ** np.arange(50):
-        u = n * gap * epsilon / 2
-        if noise == "gumbel":
-            wrong = math.exp(others - u - logsumexp([0.0, others - u]))
-        else:
-            law, count = LAWS[noise], math.exp(others)
-            points = sorted({min(max(p, -59), 119) for p in (0.0, -u, others - u, others - u + 3)})
-            right = quad(
-                lambda x, law=law, u=u, n=count: law.pdf(x) * law.cdf(x + u) ** n,
-                *(-60, 120),
-                points=points,
-                limit=500,
-            )
-            wrong = 1 - right[0]
-        if wrong < 1e-8:
-            break
-        total += 2 * n * gap * wrong
-    return total
-
-
-@pytest.mark.parametrize("noise", LAWS)
-def test_exact_regret_of_one_group(noise):
-    for log_actions in (math.log(5), 7.5):
-        others = log_actions + math.log1p(-math.exp(-log_actions))
-        problem = instances.deterministic_losses((0.0, 0.4), log_counts=(0.0, others))
-        value = exact.expected_regret(FTNL(0.1, noise), problem, 2**50).value[0]
-        assert value == pytest.approx(one_group(log_actions, 0.4, 0.1, noise), rel=1e-4)
-
-
 def test_exact_regret_beyond_what_a_float_can_count():
-    """e^3000 actions: epochs far past 700 scales of the noise still cost (they were once left
-    out)."""
-    problem = instances.deterministic_losses((0.0, 0.5), log_counts=(0.0, 3000.0))
-    known = one_group(3000.0, 0.5, 0.02, "gumbel")
-    for noise in LAWS:
-        regret = exact.expected_regret(FTNL(0.02, noise), problem, 2**50)
-        assert regret.value[0] == pytest.approx(known, rel=1e-6 if noise == "gumbel" else 0.05)
-        assert regret.error[0] < 1e-3
+    """Its own formula for losses that are the same every round. At e^3000 actions epochs far past
+    700 scales of the noise still cost (they were once left out)."""
+    for log_actions, gap, epsilon in (
+        (math.log(5), 0.4, 0.1),
+        (7.5, 0.4, 0.1),
+        (3000.0, 0.5, 0.02),
+    ):
+        others = log_actions + math.log1p(-math.exp(-log_actions))
+        n = 2.0 ** np.arange(50)
+        # chance of a wrong action by Gumbel noise: a softmax
+        wrong = np.exp(-np.logaddexp(0, n * gap * epsilon / 2 - others))
+        known = -math.expm1(-log_actions) * gap + (2 * n * gap * wrong).sum()
+        problem = study.equal_gaps(log_actions, gap)
+        for noise in LAWS if log_actions > 100 else ["gumbel"]:
+            regret = exact.expected_regret(FTNL(epsilon, noise), problem, 2**50)
+            assert regret.value[0] == pytest.approx(known, rel=1e-6 if noise == "gumbel" else 0.05)
+            assert regret.error[0] < 1e-3
 
 
 # the search
 
-# ln K, losses, noise: epsilon R / ln K of an instance that is known, gaps in [0.3, 1], epsilon =
-# 0.02
-KNOWN = [
-    (math.log(2), False, "gumbel", 5.766),
-    (30.0, False, "laplace", 7.03),
-    (3000.0, False, "exponential", 7.977),
-    (10.0, True, "gumbel", 6.23),
-]
 
-
-@pytest.mark.parametrize(("log_actions", "bernoulli", "noise", "known"), KNOWN)
+@pytest.mark.parametrize(
+    ("log_actions", "bernoulli", "noise", "known"),
+    [
+        (math.log(2), False, "gumbel", 5.766),
+        (30.0, False, "laplace", 7.03),
+        (3000.0, False, "exponential", 7.977),
+        (10.0, True, "gumbel", 6.23),
+    ],
+)
 def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
+    """epsilon R / ln K of a known instance, gaps in [0.3, 1], epsilon = 0.02."""
     found = study.worst_instance(FTNL(0.02, noise), log_actions, bernoulli=bernoulli, points=12)
     constant = 8 * float(bounds.maximum(log_actions, noise)) / log_actions
     assert known <= found["scaled_regret"] <= constant / 0.95
