@@ -13,17 +13,13 @@ from scipy.integrate import quad
 
 from privregret import exact, instances
 from privregret.bandits import UCB1
+from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core.noise import CODES
 from privregret.exact import selection
 from privregret.exact.binomial import atoms
 from privregret.exact.regret import expected_gaps
-from privregret.full_information import (
-    FTNL,
-    DecreasingHedge,
-    EpochLeader,
-    FollowTheLeader,
-    RandomPrefixSoftmax,
-)
+from privregret.full_information import FTNL, DecreasingHedge, EpochLeader, FollowTheLeader
+from privregret.full_information.random_prefix import RandomPrefixSoftmax
 from privregret.studies.cesari2026 import prefix_sum
 
 NOISES = ("laplace", "exponential", "gumbel")
@@ -37,7 +33,7 @@ LAWS = {"laplace": stats.laplace, "exponential": stats.expon, "gumbel": stats.gu
 
 
 @pytest.mark.parametrize("noise", [*NOISES, "none"])
-@pytest.mark.parametrize(("rounds", "scale"), [(3, 1.7), (6, 0.6)])
+@pytest.mark.parametrize(("rounds", "scale"), [(0, 1.0), (3, 1.7), (6, 0.6)])
 def test_small_cases_by_enumeration(rounds, scale, noise):
     win = partial(exact.selection_from_sums, log_counts=np.zeros(4), noise=noise, scale=scale)
     expected = naive.selection_by_enumeration((0.3, 0.5, 0.5, 0.8), rounds, win)
@@ -85,16 +81,6 @@ def test_deterministic_losses_with_gumbel_noise_are_a_softmax(log_bad):
         logits = np.array(losses.log_counts) - 1000 * np.array(losses.means) / scale
         softmax = np.exp(logits - np.logaddexp.reduce(logits))
         np.testing.assert_allclose(selection.group, softmax, rtol=1e-12, atol=1e-300)
-
-
-def test_no_data_selects_uniformly_and_no_noise_is_the_limit_of_little_noise():
-    np.testing.assert_allclose(
-        exact.selection_probabilities(FOUR, 0, "laplace", 1.0).group, [0.25, 0.5, 0.25], atol=1e-15
-    )
-    leader = exact.selection_probabilities(FOUR, 20, "none", 1.0).group
-    for noise in ("exponential", "gumbel"):
-        little = exact.selection_probabilities(FOUR, 20, noise, 0.02).group
-        np.testing.assert_allclose(little, leader, atol=1e-12)
 
 
 # Far out
@@ -176,24 +162,14 @@ def test_probabilities_sum_to_one_within_the_bound(noise, log_count):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_the_ends_of_the_allowed_scales(noise):
-    bits = instances.bernoulli_losses((0.2, 0.5), (1, 3))
-    for scale in (1e-7, 1e16):
-        call = partial(exact.selection_probabilities, bits, 8, noise, scale)
-        refused(call, "scale", "[1e-06, 1e+15]", f"{scale:g}")
-    flat = exact.selection_probabilities(bits, 8, noise, 1e15).group
-    np.testing.assert_allclose(flat, [0.25, 0.75], atol=1e-9)
-    cold, none = (exact.selection_probabilities(bits, 8, n, 1e-6).group for n in (noise, "none"))
-    np.testing.assert_allclose(cold, none, atol=1e-4)
-
-
-@pytest.mark.parametrize("noise", NOISES)
 def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
     """By the leader's law, the noise's own integral at a scale where it still bridges a loss, and
     in seconds."""
     means, counts = np.array([0.3, 0.5, 0.8]), np.log([1.0, 2, 1])
     crowd = instances.bernoulli_losses((0.4, 0.5), (1, 10**6 - 1))
     none = exact.selection_probabilities(FOUR, 40, "none", 1.0).group
+    flat = exact.selection_probabilities(FOUR, 40, noise, 1e15).group
+    np.testing.assert_allclose(flat, [0.25, 0.5, 0.25], atol=1e-9)
     for scale in (1 / 130, 2e-4, 1e-6):
         found = exact.selection_probabilities(FOUR, 40, noise, scale).group
         np.testing.assert_allclose(found, none, atol=1e-12)
@@ -334,13 +310,20 @@ def test_compiled_or_not_the_same_values(short_runs):
 
 
 def test_bad_input():
-    copies = instances.DEPENDENT_COPIES
+    select, regret = exact.selection_probabilities, exact.expected_regret
+    copies, leader = instances.DEPENDENT_COPIES, EpochLeader()
     for call, *words in (
-        (lambda: exact.selection_probabilities(FOUR, 2**61, "laplace", 1.0), 2**60, 2**61),
-        (lambda: exact.selection_probabilities(copies, 10**6, "gumbel", 1.0), 10**6, copies.name),
-        (lambda: exact.expected_regret(EpochLeader(True), copies, 10), copies.name),
-        (lambda: exact.expected_regret(FTNL(1.0), FOUR, [2**61]), "horizons", 2**60, 2**61),
-        (lambda: exact.expected_regret(UCB1(), FOUR, [10]), "algorithm", "UCB1()"),
-        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), "instance"),
+        *((partial(select, FOUR, 8, "laplace", s), "scale", f"{s:g}") for s in (1e-7, 1e16)),
+        (partial(select, FOUR, 2**61, "laplace", 1.0), 2**60, 2**61),
+        (partial(select, copies, 10**6, "gumbel", 1.0), 10**6, copies.name),
+        (partial(regret, EpochLeader(True), copies, 10), copies.name),
+        (partial(regret, leader, FOUR, [2**61]), "horizons", 2**60, 2**61),
+        (partial(regret, UCB1(), FOUR, [10]), "algorithm", "UCB1()"),
+        (partial(regret, leader, instances.HU2021_1, [10]), "instance"),
+        # learners of the companion, on random losses
+        *(
+            (partial(regret, x(0.5), FOUR, 10), "losses")
+            for x in (Votes, VotesOrLeader, MarginStop)
+        ),
     ):
         refused(call, *words)

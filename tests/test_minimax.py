@@ -133,27 +133,17 @@ def test_certificate_and_plan_prove_the_value_in_exact_arithmetic(game, epsilon,
             assert float(sum(max(p - factor * q, 0) for p, q in both)) < delta + 1e-12
 
 
-@pytest.mark.parametrize("feedback", ["bandit", "full"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (0.1, 0.2), (1.0, 0.0), (5.0, 0.2)])
-def test_two_rounds_have_a_closed_form(feedback, epsilon, delta):
-    value = minimax(Game(2, feedback), epsilon, delta).value
-    assert value == pytest.approx(0.5 + (1 - delta) / (1 + math.exp(epsilon)), abs=1e-9)
-
-
-@pytest.mark.parametrize("rounds", [2, 5, 6])
-def test_without_privacy_the_value_is_that_of_cover(rounds):
-    up = np.arange(rounds + 1)
-    walk = np.abs(rounds - 2 * up) @ stats.binom.pmf(up, rounds, 0.5)
-    assert minimax(Game(rounds, "full"), math.inf).value == pytest.approx(walk / 2, abs=1e-9)
-
-
-def test_rows_of_equal_losses_do_not_matter_with_full_information():
-    class WithTies(Game):
-        rows = np.array([(0, 0), (0, 1), (1, 0)])
-        seen = 3
-
-    with_ties, without = (minimax(game(3, "full"), 0.5).value for game in (WithTies, Game))
-    assert with_ties == pytest.approx(without, abs=1e-9)
+def test_values_with_a_closed_form():
+    """Two rounds, and without privacy, where the value is that of Cover."""
+    for (epsilon, delta), feedback in product(
+        [(0.0, 0.0), (0.1, 0.2), (1.0, 0.0), (5.0, 0.2)], ["bandit", "full"]
+    ):
+        value = minimax(Game(2, feedback), epsilon, delta).value
+        assert value == pytest.approx(0.5 + (1 - delta) / (1 + math.exp(epsilon)), abs=1e-9)
+    for rounds in (2, 5, 6):
+        up = np.arange(rounds + 1)
+        walk = np.abs(rounds - 2 * up) @ stats.binom.pmf(up, rounds, 0.5)
+        assert minimax(Game(rounds, "full"), math.inf).value == pytest.approx(walk / 2, abs=1e-9)
 
 
 def test_certificates_are_close_at_small_epsilon_and_prove_less_if_they_are_invalid():
