@@ -49,10 +49,8 @@ def test_constants_are_those_of_the_papers():
     printed, proved = (asi2025.corollary_2(10**6, 4, 0.1, corrected=c) for c in (False, True))
     assert (printed, proved) == (pytest.approx(1.316e6, rel=4e-4), pytest.approx(929730, abs=0.5))
     for epsilon, actions, *known in (
-        (0.1, 10, 9.195, 10.123),
-        (0.1, 10**4, 80.116, 81.615),
-        (1, 100, 2.538, 3.973),
-        (1, 10**6, 11.717, 13.217),
+        *((0.1, 10, 9.195, 10.123), (0.1, 10**4, 80.116, 81.615)),
+        *((1, 100, 2.538, 3.973), (1, 10**6, 11.717, 13.217)),
     ):
         bounds = (wu2026.theorem_3, wu2026.theorem_3_sharp)
         found = [np.max(bound(math.log(actions), epsilon, 2**24 - 1)) for bound in bounds]
@@ -125,20 +123,16 @@ def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
 
 
 def test_lemma_5_and_its_parts():
-    worst_small = worst_large = 0.0
-    log_k = math.log(2)
+    worst, log_k = {"small": 0.0, "large": 0.0}, math.log(2)
     for eta, relative in product((0.01, 0.125), (0.5, 4, 4.001)):
         gap = relative * eta
         pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
         found = proofs.prefix_sum(pair, eta)[0]
         assert found <= cesari2026.lemma_5(log_k, gap, eta)
-        if relative <= 4:
-            worst_small = max(worst_small, found / (log_k / gap))
-        else:
-            worst_large = max(worst_large, found / (log_k / eta))
+        part, rate = ("small", log_k / gap) if relative <= 4 else ("large", log_k / eta)
+        worst[part] = max(worst[part], found / rate)
     # what an independent computation found worst; (5) and (6) are 153.7 and 4
-    assert worst_small == pytest.approx(4.185, abs=0.01)
-    assert worst_large == pytest.approx(1.046, abs=0.01)
+    assert worst == pytest.approx({"small": 4.185, "large": 1.046}, abs=0.01)
 
 
 def test_lemma_2_of_wu2026():
@@ -318,10 +312,8 @@ def test_potential_of_actions_that_share_a_bit():
 
 def test_regret_on_dependent_losses():
     for kind, epsilon, gap, known in (
-        ("antithetic", 0.1, 0.05, 79.87),
-        ("comonotone", 0.1, 0.05, 56.33),
-        ("antithetic", 0.25, 0.2, 27.41),
-        ("comonotone", 0.25, 0.2, 22.69),
+        *(("antithetic", 0.1, 0.05, 79.87), ("comonotone", 0.1, 0.05, 56.33)),
+        *(("antithetic", 0.25, 0.2, 27.41), ("comonotone", 0.25, 0.2, 22.69)),
     ):
         found = regret(RandomPrefixSoftmax(epsilon), instances.dependent(kind, gap), 2**60)
         assert found == pytest.approx(known, abs=0.006)
@@ -385,8 +377,7 @@ def test_lemma_11_certificate_finds_what_is_there():
 
 
 def test_lemma_11_certificate_is_not_given_for_nothing():
-    """Pulls in the first half only: windows that may begin there hold too many. And epsilon above
-    ln 2, and too few runs."""
+    """Pulls in the first half only; too few runs; epsilon above ln 2."""
     rounds = np.arange(1, 4001)
     early, even = np.minimum(rounds, 2000) // 10, rounds // 20
     assert lemma_11_certified(np.tile(early, (200, 1)), rounds, 0.1) is None
@@ -486,8 +477,7 @@ def test_crossing_counts_every_sequence():
 
 
 def test_steps_of_theorem_f7():
-    """The printed step fails, its repair holds; longer runs have the decisions of shorter ones and
-    more."""
+    """The printed step fails, its repair holds; longer runs decide as shorter ones, and more."""
     given = (0.75, 0.625, 0.5), 0.5
     short, long = (
         np.array([steps.theorem_f7(*given, t, 0.02, 1, np.random.default_rng(s)) for s in range(9)])

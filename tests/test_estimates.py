@@ -1,5 +1,4 @@
-"""Estimates: every operation against closed forms and simulation; the intervals of verdicts cover
-what they should."""
+"""Estimates: operations against closed forms and simulation; what intervals cover."""
 
 import math
 from fractions import Fraction
@@ -29,9 +28,6 @@ def covers(found, truth, chance=MISS) -> bool:
     return seldom(sum(not e.low <= truth <= e.high for e in found), chance, len(found))
 
 
-# one number
-
-
 def test_an_interval_is_three_standard_errors_and_the_bound():
     e = Estimate(2.0, 0.1, 0.5)
     assert (e.low, e.high, e.reach) == pytest.approx((1.2, 2.8, 0.8))
@@ -48,18 +44,14 @@ def test_bad_numbers():
         (lambda: Estimate(b"1"), "value", "b'1'"),
         (lambda: estimates.rounded(1.0, -1), "error", "0", "-1.0"),
         (lambda: estimates.largest([]), "items", "none"),
-        (lambda: estimates.largest(b"12"), "items"),
         (lambda: estimates.spread([-2.0, 1.0]), "items", "-2"),
         (lambda: estimates.fraction([0.0, 2.0]), "successes", "2"),
-        (lambda: estimates.fraction([[1], [1, 0]]), "successes"),
         (lambda: Estimate(-1.0, 0.1, 0.5).log(), "items", "-1"),
     ):
         refused(call, *words)
     for zero in (0.0, Estimate(0.0, 1.0)):
         refused(lambda e=zero: Estimate(1.0) / e, "0.0", error=ZeroDivisionError)
 
-
-# arithmetic
 
 A, B = Estimate(5.0, 0.02), Estimate(3.0, 0.03)
 OPERATIONS = {
@@ -113,12 +105,8 @@ def test_a_divisor_that_may_be_0_and_numbers_that_are_not_known():
     assert Estimate(math.inf, math.inf).low == -math.inf  # not the exact number infinity
 
 
-# samples
-
-
 def test_errors_of_unusual_samples():
-    """Known tails, equal draws (0.1 has rounding errors; many count as a constant), arrays of
-    objects, iterators, one draw."""
+    """Known tails, equal draws (many are a constant), arrays of objects, iterators, one draw."""
     sample = np.array([1.0, 2.0, 4.0, 9.0])
     assert estimates.mean(sample, heavy=True) == estimates.mean(sample) == Estimate(4.0, math.inf)
     known = estimates.mean(sample, heavy=False)
@@ -164,8 +152,7 @@ def test_an_error_covers_the_mean_of_many_laws_or_is_not_known(n):
 @pytest.mark.parametrize("n", [5, 20, 200, 2000])
 @pytest.mark.parametrize("shift", [1, 4])
 def test_a_weighted_error_covers_or_is_not_known(n, shift):
-    """E exp(X / 2) and P(X > 1) of a normal number, from draws of N(shift, 1): few draws have most
-    of the weight."""
+    """E exp(X / 2) and P(X > 1) of a normal X, from draws of N(shift, 1), few of which decide."""
     groups = 400 if n < 2000 else 150
     x = np.random.default_rng(n).normal(shift, 1, (groups, n)).ravel()
     frame = pd.DataFrame({"g": np.repeat(np.arange(groups), n), "regret": np.exp(x / 2)})
@@ -224,8 +211,7 @@ def test_a_controlled_mean_covers():
 
 @pytest.mark.parametrize("draws", [20, 200, 2000])
 def test_fraction_covers(draws):
-    """Exactly, over all outcomes; normal limits at small n are not perfect, but miss at most 3
-    times as often."""
+    """Exactly, over all outcomes."""
     hits = np.arange(draws + 1)
     intervals = [estimates.fraction(h, draws) for h in hits]
     for p in (0.001, 0.02, 0.1, 0.5, 0.97, 0.999):
@@ -246,8 +232,7 @@ def test_quantiles_cover_for_any_law(law, level):
 
 
 def test_a_quantile_is_the_draw_that_n_level_draws_do_not_exceed():
-    """Levels with two decimals, and thirds, are meant exactly: 100 * 0.29 is 29. Of few draws its
-    error is not known."""
+    """Levels with two decimals, and thirds, are meant exactly: 100 * 0.29 is 29."""
     hundredths = (Fraction(i, 100) for i in (1, 10, 29, 50, 57, 58, 90, 99))
     for n, level in product((7, 100), (*hundredths, Fraction(1, 3), Fraction(2, 3))):
         draws, expected = np.arange(1.0, n + 1), math.floor(n * level) + 1
@@ -259,18 +244,12 @@ def test_a_quantile_is_the_draw_that_n_level_draws_do_not_exceed():
         assert weighted.q[0] == math.ceil(n * level)
     assert estimates.median(np.arange(9.0)).se == math.inf
     assert estimates.median([2.0, 1.0, 3.0]).value == 2.0
-    known = estimates.median(np.arange(1001.0))
-    assert known.value == 500 and known.se > 0
-
-
-# the largest of many
 
 
 @pytest.mark.parametrize("numbers", [2, 20])
 @pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_largest_covers_all_numbers_at_once(numbers, spread):
-    """2000 times `numbers` noisy numbers, the means equal or not: the interval holds the largest
-    mean."""
+    """Of noisy numbers, their means equal or not: the interval holds the largest mean."""
     rng = np.random.default_rng(0)
     means = np.linspace(1 - spread, 1, numbers)
     samples = rng.normal(means, 1.0, (2000, numbers))
@@ -310,9 +289,6 @@ def test_smallest_and_steps_cover():
         assert covers([estimate(n) for n in noisy], truth), estimate
 
 
-# slopes
-
-
 def test_slope_of_a_line_is_exact():
     assert estimates.slope([1, 2, 3], [exactly(y) for y in (2.0, 4.0, 6.0)]) == Estimate(2.0)
     # two points scatter about nothing
@@ -324,8 +300,7 @@ def test_slope_of_a_line_is_exact():
 
 @pytest.mark.parametrize("points", [3, 10])
 def test_slope_with_scatter_has_students_error(points):
-    """Three standard errors cover as normal ones do, whatever the number of points; normal limits
-    would miss often."""
+    """Three standard errors cover as normal ones do; with few points normal ones miss often."""
     rng, x = np.random.default_rng(0), np.linspace(0, 1, points)
     slopes = [estimates.slope(x, 2 * x + rng.normal(size=points)) for _ in range(1500)]
     assert covers(slopes, 2)
@@ -345,9 +320,6 @@ def test_slope_of_estimates_uses_their_errors():
     bounded = estimates.slope(x, [Estimate(3 * v, 0, 0.1) for v in x])
     expected = 0.1 * np.abs(x - 2).sum() / ((x - 2) ** 2).sum()
     assert bounded.se == 0 and bounded.bound == pytest.approx(expected)
-
-
-# printing
 
 
 def test_rounded():

@@ -1,5 +1,4 @@
-"""Grouped estimates: against plain formulas on random data, weighted too; ties, single runs, equal
-draws."""
+"""Grouped estimates against plain formulas on random data: weights, ties, single runs."""
 
 import math
 import re
@@ -18,8 +17,7 @@ BY = ["instance", "epsilon"]
 
 
 def runs_of(kind, seed=0):
-    """Runs of six groups of different sizes, in mixed order, with weights; epsilon is missing in
-    two groups."""
+    """Weighted runs of six groups of any size, in mixed order; two have no epsilon."""
     rng = np.random.default_rng(seed)
     parts = []
     for i, epsilon in [(i, e) for i in ("two", "one") for e in (0.5, math.nan, 0.1)]:
@@ -65,20 +63,13 @@ def test_bands_are_means_and_quantiles_of_each_group(frame):
     pd.testing.assert_frame_equal(estimates.means(frame, BY), found.drop(columns=["q10", "q90"]))
     for row, part in parts_of(frame, found):
         assert (row.q10, row.q90) == pytest.approx(np.quantile(part.regret, [0.1, 0.9]), rel=1e-12)
-        x, n = part.regret.to_numpy(), len(part)
-        sd = x.std(ddof=1) if np.ptp(x) else math.nan if n == 1 else 0.0
-        off = (x - x.mean()) ** 2
-        share = off.max() / off.sum() if np.ptp(x) else 0.0
-        heavy, se = share >= 1 / 3, math.nan if n == 1 else math.inf
-        if np.ptp(x) and not heavy:
-            se = sd / math.sqrt(n) * stats.t.isf(estimates.LEVEL, n - 1) / 3 / (1 - 3 * share)
-        expected = x.mean(), sd, se
-        assert (row.mean, row.sd, row.se) == pytest.approx(expected, rel=1e-9, nan_ok=True)
-        assert row.heavy == heavy and row.runs == n and isinstance(row.runs, int)
-        single = estimates.mean(x)
+        sd = np.std(part.regret, ddof=1) if len(part) > 1 else math.nan
+        assert (row.mean, row.sd) == pytest.approx((part.regret.mean(), sd), abs=1e-9, nan_ok=True)
+        assert row.runs == len(part) and isinstance(row.runs, int)
+        single = estimates.mean(part.regret)
         read = estimates.row(found[found.index == row.Index])
         assert (read.value, read.se) == pytest.approx((single.value, single.se), rel=1e-12)
-        assert n > 1 or read.se == math.inf
+        assert len(part) > 1 or read.se == math.inf
 
 
 @weighted
@@ -173,9 +164,6 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
     assert estimates.survival_curves(last, [], weights="w").probability.tolist() == [0.5, 1]
 
 
-# Rare runs, and what is missing
-
-
 def test_a_mean_that_rare_runs_decide_is_marked():
     """By one run that makes most of the variance, or by what is known of the algorithm."""
     regret = [1.0, 3.0] * 20
@@ -251,14 +239,12 @@ TABLE = pd.DataFrame(
 )
 
 
-def test_ratios_to_a_column_carry_both_errors():
+def test_ratios_carry_both_errors():
+    """Those to a column, and to the row of a group."""
     found = estimates.ratios(TABLE, "bound")
     pairs = TABLE[["mean", "se", "bound", "bound_error"]].to_numpy()
     expected = [Estimate(m, se) / Estimate(b, 0, e) for m, se, b, e in pairs]
     assert estimates.rows(found, "ratio") == expected and list(found)[:6] == list(TABLE)
-
-
-def test_ratios_to_the_row_of_a_group():
     found = estimates.ratios(TABLE.sample(frac=1, random_state=3), {"arm": "b"}, by="K")
     assert set(found.arm) == {"a", "c"} and len(found) == 4
     for row, estimate in zip(found.itertuples(), estimates.rows(found, "ratio"), strict=True):
@@ -322,13 +308,8 @@ REFUSALS = [
     (lambda: estimates.means(PLAIN[:0], BY), "frame", "row"),
     (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), "levels", "'q'", "1.5"),
     (lambda: estimates.quantiles(PLAIN, BY, [0.5]), "levels", "0.5"),
-    (lambda: estimates.quantile_limits(PLAIN, BY, 1.0), "level", "1"),
     (lambda: estimates.fractions(PLAIN, BY, "regret"), "condition", "'regret'"),
-    (lambda: estimates.fractions(PLAIN, BY, "loss"), "condition", "'loss'"),
     (lambda: fractions(CURVES, [], "regret > 4"), "by", "add"),
-    (lambda: estimates.slopes(TABLE, "arm", "T"), "x", "'T'"),
-    (lambda: estimates.rows(PLAIN, "mean"), "value", "'mean'"),
-    (lambda: estimates.largest(TABLE, over="limit"), "over", "'limit'"),
     (lambda: estimates.row(TABLE, arm="z"), "arm", "'z'", "0"),
     (lambda: estimates.row(TABLE, K=2), "K", "3"),
     (lambda: estimates.ratios(TABLE, {"arm": "b"}), "over", "'b'"),
@@ -339,7 +320,6 @@ REFUSALS = [
         (lambda f=f: f(CURVES), "'run'", "means")
         for f in (estimates.rows, estimates.row, estimates.largest, estimates.logs)
     ),
-    (lambda: estimates.ratios(CURVES, "epsilon"), "'run'", "means"),
     (lambda: estimates.slopes(CURVES, ["algorithm", "instance"], "t"), "'run'", "means"),
 ]
 
@@ -347,9 +327,6 @@ REFUSALS = [
 def test_refusals_name_the_argument():
     for call, *names in REFUSALS:
         refused(call, *names)
-
-
-# One row per run
 
 
 @pytest.mark.parametrize(
@@ -393,9 +370,7 @@ def test_a_group_has_no_name_of_a_result_and_each_run_once(call):
     frame = pd.DataFrame({"g": [1, 1, 2, 2], "regret": [1.0, 2.0, 3.0, 5.0], "w": [1.0, 2.0] * 2})
     for name in results:
         refused(lambda n=name: call(frame.assign(**{n: frame.g}), n), "by", name)
-    for name in {"mean", "min", "max", "size", "std", "count", "level_0", "met"}.difference(
-        results
-    ):
+    for name in {"mean", "min", "max", "size", "std", "count", "level_0"} - {*results}:
         assert call(frame.rename(columns={"g": name}), name)[name].unique().tolist() == [1, 2]
     refused(lambda: call(CURVES[["run", "regret", "w"]], []), "run")
 
