@@ -422,12 +422,9 @@ class Program(NamedTuple):
 
 
 def programs(seed, number):
-    rng, noises = random.Random(seed), product(KINDS, (0.5, 1.0, 2.0))
-    kinds, values = (
-        (list(ADDED), list(CHOICES), list(noises), [1, 4], [2, 3, 4]),
-        [(0, 1), (0, 0.5, 1)],
-    )
-    return [Program(*map(rng.choice, (*kinds, values))) for _ in range(number)]
+    rng, noises = random.Random(seed), list(product(KINDS, (0.5, 1.0, 2.0)))
+    fields = list(ADDED), list(CHOICES), noises, [1, 4], [2, 3, 4], [(0, 1), (0, 0.5, 1)]
+    return [Program(*map(rng.choice, fields)) for _ in range(number)]
 
 
 @pytest.mark.parametrize("part", range(2))
