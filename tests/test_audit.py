@@ -111,7 +111,7 @@ def test_the_audit_finds_the_true_loss(algorithm, scale, event):
     least = max(0, truth - (0.35 if event else 0.5))
     assert few.value <= many.value and least <= many.value <= truth <= epsilon
     late = LOW + np.outer((0, 0, 1), (1, 1))
-    assert audit.searched_loss(play, (LOW, late), 1000, 0, event=event).value == 0
+    assert audit.searched_loss(play, (LOW, late), 500, 0, event=event).value == 0
 
 
 @pytest.mark.parametrize("runs", [4, 30, 1000])

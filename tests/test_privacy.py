@@ -12,7 +12,7 @@ from conftest import refused
 from laws import FALSE_ALARM
 from naive import bandits as naive
 from scipy.integrate import quad
-from scipy.stats import chisquare, laplace, norm
+from scipy.stats import chisquare, norm
 
 from privregret import exact, instances
 from privregret.adversarial import EXP3, HTINF, LocallyPrivate
@@ -221,16 +221,18 @@ def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
             leader = index(shifts[k - 1], t - 1 - k, t, epsilon)
             yield k * (leader - index(0.0, k, t, epsilon))
 
+    def log(scale, *noises):
+        return -sum(map(abs, noises)) / scale - len(noises) * math.log(2 * scale)
+
     def log_density(reward, s):
         base = s[0] + reward
-        fixed = laplace.logpdf(s[0], scale=array)  # Z_0
-        fixed += laplace.logpdf([s[1] - base, s[2] - base], scale=shallow).sum()  # leaf, root
-        fixed += laplace.logpdf(s[5] - s[4], scale=deep)  # the leaf next to the first pair
+        # Z_0, a leaf and its root, the leaf next to the first pair
+        fixed = log(array, s[0]) + log(shallow, s[1] - base, s[2] - base) + log(deep, s[5] - s[4])
         kinks = sorted({0.0, *(x - base for x in (s[3], s[4], s[6]))})
 
         def inside(z, top):
-            parts = laplace.logpdf([x - base - z for x in (s[3], s[4], s[6])], scale=deep).sum()
-            return math.exp(laplace.logpdf(z, scale=array) + parts - top)
+            parts = log(deep, *(x - base - z for x in (s[3], s[4], s[6])))
+            return math.exp(log(array, z) + parts - top)
 
         top = max(math.log(inside(z, 0.0)) if inside(z, 0.0) > 0 else -math.inf for z in kinks)
         edges = [kinks[0] - 60 / epsilon, *kinks, kinks[-1] + 60 / epsilon]
