@@ -162,20 +162,20 @@ def add(arms, state, settings, t, j, reward, rng):
 
 class Careless(BanditAlgorithm):
     """Plays at random for 20 rounds, then the arm with the largest noisy sum. Noise of scale 1
-    would make it 1-DP; planted fault: half of the noise."""
+    would make it 1-DP; planted fault: a quarter of it, so that the loss is 4."""
 
     id, label, source, privacy = "careless", "careless", "a test", Privacy(1.0, 1.0)
     steps = Steps(np.dtype([("total", float)]), np.dtype([("best", np.int64)]), explore, add)
 
     def settings(self, horizon, arms):
-        return (0.5,)
+        return (0.25,)
 
 
-def test_the_documented_search_finds_half_of_the_noise(monkeypatch, capsys):
-    """That of docs/python.md, with half of its runs."""
+def test_the_documented_search_finds_a_quarter_of_the_noise(monkeypatch, capsys):
+    """That of docs/python.md, with a quarter of its runs."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
     (code,) = [block for block in blocks if "searched_loss" in block]
-    code = re.sub(r"^algorithm = .*$", "", code, flags=re.M).replace("20_000", "10_000")
+    code = re.sub(r"^algorithm = .*$", "", code, flags=re.M).replace("20_000", "5_000")
     found, search = [], audit.searched_loss
 
     def noted(*given, **named):
@@ -185,7 +185,7 @@ def test_the_documented_search_finds_half_of_the_noise(monkeypatch, capsys):
     monkeypatch.setattr(audit, "searched_loss", noted)
     exec(code, {"algorithm": Careless()})
     short, long = found
-    assert long.evidence and long.value > 1 and f"{long.value:.3f}" in str(long)
+    assert long.evidence and 1.5 < long.value < 4 and f"{long.value:.3f}" in str(long)
     # tables that end before the rewards are used
     assert not short.evidence and short.value == 0 and "no evidence" in str(short)
-    assert "costs at most 2.0" in capsys.readouterr().out
+    assert "costs at most 4.0" in capsys.readouterr().out
