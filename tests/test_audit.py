@@ -9,18 +9,8 @@ import pytest
 from cases import FIRST
 from conftest import ROOT, refused
 
-from privregret.adversarial import (
-    FTPL,
-    SparseSwitch,
-)
-from privregret.bandits import (
-    DPSE,
-    UCB1,
-    AnytimeLazyUCB,
-    BanditAlgorithm,
-    HybridUCB,
-    hybrid_ucb,
-)
+from privregret.adversarial import FTPL, SparseSwitch
+from privregret.bandits import UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB, hybrid_ucb
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import noise
 from privregret.core.algorithm import Privacy, Steps
@@ -28,9 +18,7 @@ from privregret.core.jit import jit
 from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL
 from privregret.privacy import audit, ledger
 from privregret.privacy.adversarial import composed_delta
-from privregret.studies import hu2021, privacy_audit
-
-# the ledger read off the code
+from privregret.studies import hu2021
 
 NOT_SUMS = Votes, VotesOrLeader, MarginStop  # use functions of the losses that are no sums
 SELECTING = EpochAlgorithm, SparseSwitch  # noisy maxima and a sparse vector
@@ -63,46 +51,30 @@ def test_no_run_costs_more_than_is_proved(algorithm):
         assert run.notes.scales or math.isinf(outcomes) or getattr(algorithm, "real_losses", False)
 
 
-@pytest.mark.parametrize("learner", [Votes(30.0), VotesOrLeader(30.0), MarginStop(4.0)], ids=repr)
-def test_functions_of_losses_that_are_no_sums_cost_the_ledger_everything(learner):
-    """It proves nothing of them, and says so."""
-    assert math.isinf(ledger.costs(traced(learner, rounds=12)).max())
-
-
-@pytest.mark.parametrize("tree", hybrid_ucb.TREES)
-def test_ledger_of_hybrid_is_the_described_one(tree):
-    """Each reward costs at most what its description says; the dearest one just that."""
-    run = traced(HybridUCB(0.7, tree), rounds=25)
+@pytest.mark.parametrize("tree", ["lazy", *hybrid_ucb.TREES])
+def test_the_ledger_is_the_described_one(tree):
+    """Each reward costs at most what the description says; the dearest one just that."""
+    algorithm, releases = AnytimeLazyUCB(0.7), hu2021.lazy_releases
+    if tree != "lazy":
+        algorithm, releases = HybridUCB(0.7, tree), partial(hu2021.hybrid_releases, tree=tree)
+    run = traced(algorithm, rounds=25)
     costs, dearest = ledger.costs(run), 0.0
     for arm in (0, 1):
         pulls = np.flatnonzero(np.array(run.actions) == arm)
-        described = 0.7 * hu2021.cost(hu2021.hybrid_releases(len(pulls), tree), len(pulls))
+        described = 0.7 * hu2021.cost(releases(len(pulls)), len(pulls))
         assert (costs[pulls] <= described * (1 + 1e-6) + 1e-9).all()
         dearest = max(dearest, described.max())
     assert costs.max() == pytest.approx(dearest, rel=1e-6)
 
 
-PRESETS = [("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")]
-
-
-@pytest.mark.parametrize(("kind", "preset"), PRESETS)
+@pytest.mark.parametrize(
+    ("kind", "preset"),
+    [("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")],
+)
 def test_noisy_maxima_cost_twice_the_range(kind, preset):
     for scale, factor in ((preset, 2), ("corrected", 1)):
         costs = ledger.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
         assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
-
-
-def test_shared_noise_is_noticed_in_dp_se():
-    table = np.tile([0.6, 0.4], (716, 1))
-    for kind, cost in ((DPSE, 0.5), (privacy_audit.FAULTS["noise shared by arms"], math.inf)):
-        run = ledger.traced(kind(0.5, 1.0), table, 0)
-        assert ledger.costs(run, rounds=[0]).max() == pytest.approx(cost)
-
-
-def test_children_instead_of_a_root():
-    """The other reading of the tree costs epsilon once."""
-    algorithm = privacy_audit.HybridChildren(0.5)
-    assert ledger.costs(traced(algorithm)).max() == pytest.approx(0.5)
 
 
 def test_batched_exp4_is_private_with_the_largest_delta_of_its_proof():
@@ -111,100 +83,62 @@ def test_batched_exp4_is_private_with_the_largest_delta_of_its_proof():
     assert composed_delta(0.5, shift, 64, 2000) <= delta
 
 
-# the ledger of algorithms in plain Python
+def test_more_entries_than_corners_are_added_up():
+    """Twelve losses of a round, each of which moves one of twelve noisy sums."""
+    table = np.random.default_rng(0).integers(2, size=(14, 12)).astype(float)
+    run = ledger.traced(FTNL(0.5), table, 0)
+    assert ledger.costs(run, "outcomes", [1]).max() >= 0.5 * (1 - 1e-9)
 
 
-class Own(BanditAlgorithm):
-    """Pulls two arms three times each, releases their sums, and plays the larger."""
-
-    id, label, source, privacy = "own", "own", "a test", Privacy(0.5, 0.5)
-
-    def release(self, total, rng):
-        return total + noise.laplace(2.0, rng)
-
-    def memory(self, arms):
-        return [0.0] * arms
-
-    def start(self, arms, rng, horizon=None):
-        return OwnLearner(self, arms, np.random.default_rng(rng))
+# two arms and three rounds, the last of which is the first to be decided
+SAME, LOW, HIGH = np.array([[[x, 0.0], [0.0, 1.0], [0.0, 0.0]] for x in (0.5, 0.0, 1.0)])
 
 
-class OwnLearner:
-    def __init__(self, algorithm, arms, rng):
-        self.algorithm, self.rng, self.arms, self.t = algorithm, rng, arms, 0
-        self.sums, self.best = algorithm.memory(arms), 0
-
-    def choose(self):
-        return self.t % self.arms if self.t < 6 else self.best
-
-    def observe(self, reward):
-        arm, self.t = self.choose(), self.t + 1
-        self.sums[arm] = self.sums[arm] + reward if self.t <= 6 else self.sums[arm]
-        if self.t == 6:
-            self.best = int(np.argmax([self.algorithm.release(s, self.rng) for s in self.sums]))
+def arm_0_is_first(actions):
+    return actions[2] == 0
 
 
-WAYS = {
-    "noise.laplace": lambda self, total, rng: total + noise.laplace(2.0, rng),
-    "around the sum": lambda self, total, rng: rng.laplace(total, scale=2.0),
-    "an array": lambda self, total, rng: total + rng.laplace(scale=2.0, size=3)[1],
-    "other random numbers, too": lambda self, total, rng: (
-        rng.permutation(2)[0] * 0 + total + rng.laplace(0, 2.0) + 0 * rng.beta(2.0, 3.0)
-    ),
-}
+@pytest.mark.parametrize(("algorithm", "scale"), [(AnytimeLazyUCB, 1), (HybridUCB, 2)])
+@pytest.mark.parametrize("event", [arm_0_is_first, None])
+def test_the_audit_finds_the_true_loss(algorithm, scale, event):
+    """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to
+    1 / 2. Nothing is found where there is nothing."""
+    play, epsilon = algorithm(2.0).play, 2.0
+    e = epsilon / scale
+    truth = -math.log(math.exp(-e) * (2 + e) / 2)
+    few, many = (audit.searched_loss(play, (LOW, HIGH), n, 0, event=event) for n in (400, 4000))
+    # a searched event is measured by half of the plays
+    least = max(0, truth - (0.35 if event else 0.5))
+    assert few.value <= many.value and least <= many.value <= truth <= epsilon
+    late = LOW + np.outer((0, 0, 1), (1, 1))
+    assert audit.searched_loss(play, (LOW, late), 500, 0, event=event).value == 0
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_ledger_of_plain_python(way, monkeypatch):
-    monkeypatch.setattr(Own, "release", WAYS[way])
-    if way == "an array":
-        monkeypatch.setattr(Own, "memory", lambda self, arms: np.zeros(arms, object))
-    run = traced(Own(), rounds=8)
-    table = np.random.default_rng(0).integers(2, size=(8, 2))
-    assert list(run.actions) == Own().play(table, 0).tolist()
-    assert ledger.costs(run) == pytest.approx([0.5] * 6 + [0, 0])
+@pytest.mark.parametrize("runs", [4, 30, 1000])
+@pytest.mark.parametrize("failure", [1e-2, 1e-6])
+def test_the_audit_is_as_sure_as_it_says(runs, failure):
+    """Always against never in n plays: limits a^(1/n) and 1 - a^(1/n), a = failure / 8."""
+    sure = (failure / 8) ** (1 / runs)
+    wanted = max(0, math.log(sure / (1 - sure))), 0
+    # an algorithm that plays the reward itself
+    given = (lambda rewards, rng: rewards[:, 0].astype(int)), (SAME, HIGH), runs, 0, failure
+    for t, value in enumerate(wanted):
+        found = audit.searched_loss(*given, lambda actions, t=t: actions[t] == 1).value
+        assert found == pytest.approx(value)
 
 
-def test_faults_of_plain_python(monkeypatch):
-    monkeypatch.setattr(Own, "release", lambda self, total, rng: total + noise.laplace(1.0, rng))
-    assert ledger.costs(traced(Own(), rounds=8)).max() == pytest.approx(1.0)
-    monkeypatch.setattr(Own, "release", lambda self, total, rng: total)
-    assert ledger.costs(traced(Own(), rounds=8)).max() == math.inf
-    monkeypatch.setattr(Own, "release", lambda self, total, rng: total + rng.exponential(2.0))
-    run = traced(Own(), rounds=8)
-    assert all(run.notes.upward) and ledger.costs(run, "outcomes").max() == pytest.approx(0.5)
-
-
-def test_what_the_ledger_cannot_follow_is_said_in_a_line(monkeypatch):
-    monkeypatch.setattr(Own, "release", lambda self, total, rng: total + rng.standard_normal())
-    refused(lambda: traced(Own()), "noise.laplace", "rng.laplace", "Own", "rng.standard_normal")
-    monkeypatch.setattr(Own, "memory", lambda self, arms: np.zeros(arms))
-    refused(lambda: traced(Own()), "Own", "object")
+def test_arguments_of_audits():
+    tables, two = np.zeros((2, 3, 2)), np.outer((0, 1, 1), (1, 1))
+    tables[1, 0, 0] = 1
+    for failure in (20, math.nan, -1, 0, 1, "0.1"):
+        refused(partial(audit.searched_loss, UCB1().play, tables, 10, 0, failure), "failure")
+    refused(partial(audit.searched_loss, UCB1().play, tables, 1, 0), "runs")
+    # neighbours only
+    for shown, other in {0: tables[0], 2: two, "(4, 3)": np.zeros((4, 3))}.items():
+        wrong = partial(audit.searched_loss, UCB1().play, (tables[0], other), 10, 0)
+        refused(wrong, "tables", shown)
     refused(lambda: ledger.costs(None, "number"), "keep", "'numbers'", "'outcomes'", "'number'")
     refused(lambda: ledger.traced(UCB1(), [[0, 1], [2, 0]], 0), "table", "2.0")
-
-
-# the search for an event
-
-
-def test_a_searched_bound_is_sure_and_tight():
-    """The first decision of Anytime-Lazy-UCB, whose loss is known; and nothing is found where there
-    is nothing."""
-    tables, epsilon = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])], 2.0
-    truth = -math.log(math.exp(-epsilon) * (2 + epsilon) / 2)
-    play = AnytimeLazyUCB(epsilon).play
-    few, many = (audit.searched_loss(play, tables, n, 0).value for n in (400, 4000))
-    assert few < many and truth - 0.5 < many < truth
-    late = [np.zeros((3, 2)), np.array([[0.0, 0], [0, 0], [1, 1]])]
-    assert audit.searched_loss(play, late, 1000, 0).value == 0
-
-
-def test_the_search_takes_neighbours_only():
-    table, two = np.zeros((5, 2)), np.outer((0, 1, 1, 0, 0), (1, 1))
-    wrong = {"0": table, "2": two, "(5, 3)": np.zeros((5, 3)), "(6, 2)": np.zeros((6, 2))}
-    for shown, other in wrong.items():
-        call = partial(audit.searched_loss, UCB1().play, (table, other), 10, 0)
-        refused(call, "tables", shown)
 
 
 @jit
@@ -226,68 +160,32 @@ def add(arms, state, settings, t, j, reward, rng):
         arms[j]["total"] += reward
 
 
-class Explorer(BanditAlgorithm):
-    """Plays at random for 20 rounds, then the arm with the largest noisy sum; 1-DP."""
+class Careless(BanditAlgorithm):
+    """Plays at random for 20 rounds, then the arm with the largest noisy sum. Noise of scale 1
+    would make it 1-DP; planted fault: a quarter of it, so that the loss is 4."""
 
-    id, label, source, privacy, scale = "explorer", "explorer", "a test", Privacy(1.0, 1.0), 1.0
+    id, label, source, privacy = "careless", "careless", "a test", Privacy(1.0, 1.0)
     steps = Steps(np.dtype([("total", float)]), np.dtype([("best", np.int64)]), explore, add)
 
     def settings(self, horizon, arms):
-        return (self.scale,)
+        return (0.25,)
 
 
-class Careless(Explorer):
-    """Planted fault: half of the noise."""
-
-    scale = 0.5
-
-
-def recipe(algorithm, monkeypatch):
-    """What the search of docs/python.md finds in an algorithm."""
+def test_the_documented_search_finds_a_quarter_of_the_noise(monkeypatch, capsys):
+    """That of docs/python.md, with a quarter of its runs."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
     (code,) = [block for block in blocks if "searched_loss" in block]
+    code = re.sub(r"^algorithm = .*$", "", code, flags=re.M).replace("20_000", "5_000")
     found, search = [], audit.searched_loss
 
     def noted(*given, **named):
         found.append(search(*given, **named))
         return found[-1]
 
-    with monkeypatch.context() as patch:
-        patch.setattr(audit, "searched_loss", noted)
-        exec(re.sub(r"^algorithm = .*$", "", code, flags=re.M), {"algorithm": algorithm})
-    return found
-
-
-def test_the_documented_search_finds_half_of_the_noise(monkeypatch, capsys):
-    sound, careless = recipe(Explorer(), monkeypatch), recipe(Careless(), monkeypatch)
-    assert 0 < max(found.value for found in sound) < 1 < max(found.value for found in careless)
+    monkeypatch.setattr(audit, "searched_loss", noted)
+    exec(code, {"algorithm": Careless()})
+    short, long = found
+    assert long.evidence and 1.5 < long.value < 4 and f"{long.value:.3f}" in str(long)
     # tables that end before the rewards are used
-    for found in (sound[0], careless[0]):
-        assert not found.evidence and found.value == 0 and "no evidence" in str(found)
-    assert careless[-1].evidence and f"{careless[-1].value:.3f}" in str(careless[-1])
-    assert "costs at most 1.0" in capsys.readouterr().out
-
-
-def test_arguments_of_audits():
-    tables = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])]
-    for failure in (20, math.nan, -1, 0, 1, "0.1"):
-        refused(partial(audit.searched_loss, UCB1().play, tables, 10, 0, failure), "failure")
-    refused(partial(audit.searched_loss, UCB1().play, tables, 1, 0), "runs")
-
-
-def test_comparisons_of_rewards_are_counted():
-    class Counting(AnytimeLazyUCB):
-        @staticmethod
-        def _observe(arms, state, settings, t, j, reward, rng):
-            AnytimeLazyUCB.steps.observe.py_func(arms, state, settings, t, j, reward > 0.5, rng)
-
-        steps = AnytimeLazyUCB.steps._replace(observe=_observe.__func__)
-
-    assert ledger.costs(traced(Counting(0.5))).max() == pytest.approx(0.5)
-
-
-def test_more_entries_than_corners_are_added_up():
-    """Twelve losses of a round, each of which moves one of twelve noisy sums."""
-    table = np.random.default_rng(0).integers(2, size=(14, 12)).astype(float)
-    run = ledger.traced(FTNL(0.5), table, 0)
-    assert ledger.costs(run, "outcomes", [1]).max() >= 0.5 * (1 - 1e-9)
+    assert not short.evidence and short.value == 0 and "no evidence" in str(short)
+    assert "costs at most 4.0" in capsys.readouterr().out

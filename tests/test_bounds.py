@@ -1,18 +1,26 @@
-"""Bounds of hu2021, wu2026 and cesari2026: exact regrets on the right side, and their steps."""
+"""Bounds of the five papers: known values, regrets on the right side of them, steps of proofs."""
 
 import math
 from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import refused
+from laws import FALSE_ALARM
+from scipy.stats import laplace, norm
 
-from privregret import exact, instances
-from privregret.bounds import asi2025, cesari2026, hu2021, wu2026
+from privregret import estimates, exact, instances, simulate
+from privregret.adversarial import HTINF, tuning
+from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
+from privregret.divergence import d_epsilon, kl
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
+from privregret.studies import azize2025 as steps
+from privregret.studies import azize2025_tails as tails
 from privregret.studies import cesari2026 as proofs
 from privregret.studies import wu2026 as study
+from privregret.studies.asi2025 import lemma_11_certified
 
 FOREVER = 2**45
 
@@ -40,6 +48,14 @@ def test_constants_are_those_of_the_papers():
     assert wu2026.theorem_3(log_k, epsilon=0.5, horizon=10**6) == pytest.approx(10.62, abs=5e-3)
     printed, proved = (asi2025.corollary_2(10**6, 4, 0.1, corrected=c) for c in (False, True))
     assert (printed, proved) == (pytest.approx(1.316e6, rel=4e-4), pytest.approx(929730, abs=0.5))
+    for epsilon, actions, *known in (
+        *((0.1, 10, 9.195, 10.123), (0.1, 10**4, 80.116, 81.615)),
+        *((1, 100, 2.538, 3.973), (1, 10**6, 11.717, 13.217)),
+    ):
+        bounds = (wu2026.theorem_3, wu2026.theorem_3_sharp)
+        found = [np.max(bound(math.log(actions), epsilon, 2**24 - 1)) for bound in bounds]
+        assert found == pytest.approx(known, abs=6e-4)
+    refused(lambda: wu2026.theorem_3(math.log(5), 1.0, 10), "6")
 
 
 def test_brackets_partition_the_suboptimal_actions():
@@ -106,34 +122,17 @@ def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
             assert (leader < sharp).any()
 
 
-def test_theorem_3_known_values():
-    for epsilon, actions, *known in (
-        (0.1, 10, 9.195, 10.123),
-        (0.1, 10**4, 80.116, 81.615),
-        (1, 100, 2.538, 3.973),
-        (1, 10**6, 11.717, 13.217),
-    ):
-        bounds = (wu2026.theorem_3, wu2026.theorem_3_sharp)
-        found = [np.max(bound(math.log(actions), epsilon, 2**24 - 1)) for bound in bounds]
-        assert found == pytest.approx(known, abs=6e-4)
-    refused(lambda: wu2026.theorem_3(math.log(5), 1.0, 10), "6")
-
-
 def test_lemma_5_and_its_parts():
-    worst_small = worst_large = 0.0
-    log_k = math.log(2)
+    worst, log_k = {"small": 0.0, "large": 0.0}, math.log(2)
     for eta, relative in product((0.01, 0.125), (0.5, 4, 4.001)):
         gap = relative * eta
         pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
         found = proofs.prefix_sum(pair, eta)[0]
         assert found <= cesari2026.lemma_5(log_k, gap, eta)
-        if relative <= 4:
-            worst_small = max(worst_small, found / (log_k / gap))
-        else:
-            worst_large = max(worst_large, found / (log_k / eta))
+        part, rate = ("small", log_k / gap) if relative <= 4 else ("large", log_k / eta)
+        worst[part] = max(worst[part], found / rate)
     # what an independent computation found worst; (5) and (6) are 153.7 and 4
-    assert worst_small == pytest.approx(4.185, abs=0.01)
-    assert worst_large == pytest.approx(1.046, abs=0.01)
+    assert worst == pytest.approx({"small": 4.185, "large": 1.046}, abs=0.01)
 
 
 def test_lemma_2_of_wu2026():
@@ -313,10 +312,186 @@ def test_potential_of_actions_that_share_a_bit():
 
 def test_regret_on_dependent_losses():
     for kind, epsilon, gap, known in (
-        ("antithetic", 0.1, 0.05, 79.87),
-        ("comonotone", 0.1, 0.05, 56.33),
-        ("antithetic", 0.25, 0.2, 27.41),
-        ("comonotone", 0.25, 0.2, 22.69),
+        *(("antithetic", 0.1, 0.05, 79.87), ("comonotone", 0.1, 0.05, 56.33)),
+        *(("antithetic", 0.25, 0.2, 27.41), ("comonotone", 0.25, 0.2, 22.69)),
     ):
         found = regret(RandomPrefixSoftmax(epsilon), instances.dependent(kind, gap), 2**60)
         assert found == pytest.approx(known, abs=0.006)
+
+
+# asi2025
+
+
+def test_the_corrected_constant_of_lemma_25_covers_the_terms_of_its_proof():
+    for horizon, arms in product(np.geomspace(3, 1e100, 60), (2, 3, 5, 20, 300, 10**4)):
+        terms = asi2025.lemma_25_terms(horizon, arms, 1.0)
+        assert terms < asi2025.lemma_25(horizon, arms, 1.0, corrected=True)
+
+
+@pytest.mark.parametrize("a, b", [(0.5, 0.4), (0.0, 0.3), (1.0, 0.9)])
+def test_exponents_of_table_1(a, b):
+    near, far = (asi2025.table_1(T, 4, 2 * T**a, T**-b, logs=False) for T in (1e40, 1e80))
+    for name, power in asi2025.table_1_exponents(a, b).items():
+        assert math.log(far[name] / near[name]) == pytest.approx(power * math.log(1e40), 1e-3)
+
+
+def test_terms_of_theorem_10_add_up_to_95_a():
+    setting = 10**12, 4, 16, 1.0, 1e-6
+    terms = asi2025.theorem_10_terms(*setting, tuning.batched_exp4(*setting, "corrected"))
+    assert terms == pytest.approx(95 * asi2025.theorem_10_leading(*setting), rel=1e-3)
+
+
+def test_lemma_11_forms():
+    """The maximum of the two branches is at least their geometric mean, when p / rate is whole."""
+    for rate, pulls, drop in product((0.5, 0.1, 0.01), (1, 2, 5), (0, 3, 50)):
+        strong = asi2025.lemma_11(10**5, 0.1, rate, drop, pulls)
+        assert strong >= asi2025.lemma_11_weaker(10**5, 0.1, drop, pulls) - 1e-9
+    assert asi2025.lemma_11_weaker(10**5, 1.0, 0, 1) == 0.0  # e > 2: no bound
+    # of order sqrt(T / epsilon) with p a small multiple of 1 / epsilon, and void at 1 / epsilon
+    for epsilon in (1e-6, 1e-2):
+        found = asi2025.lemma_11_weaker(10**12, epsilon, 0, int(0.375 / epsilon))
+        assert found == pytest.approx(0.0799 * math.sqrt(10**12 / epsilon), rel=2e-3)
+        assert asi2025.lemma_11_weaker(10**12, epsilon, 0, round(1 / epsilon)) == 0.0
+
+
+def test_no_locally_private_learner_is_below_the_bound_for_the_local_model():
+    """Losses (0, 1) always, epsilon = 1 / sqrt T; without privacy regret is far below."""
+    T, epsilon, easy = 4096, 1 / 64, instances.gap_adversary(2, 1.0)
+    bound = asi2025.any_local(T, epsilon)
+    local = tuning.local_htinf(epsilon)
+    assert simulate.regret_curves(local, easy, T, 100, 1, points=1).regret.mean() >= bound
+    assert simulate.regret_curves(HTINF(1.0), easy, T, 20, 1, points=1).regret.mean() < bound / 10
+
+
+def test_lemma_11_certificate_finds_what_is_there():
+    """Pulls with probability 0.05 in each round meet both conditions from the start."""
+    rng, horizon, runs = np.random.default_rng(1), 4000, 1000
+    pulls = (rng.random((runs, horizon)) < 0.05).cumsum(axis=1)
+    found = lemma_11_certified(pulls, np.arange(1, horizon + 1), 0.1)
+    assert found["drop"] == 0
+    assert 0.045 < found["rate"] * 2 ** round(math.log2(0.05 / found["rate"])) < 0.05
+    assert found["bound"] == asi2025.lemma_11(horizon, 0.1, found["rate"], 0, found["pulls"])
+    window = int(found["pulls"] / found["rate"])
+    assert (pulls[:, window - 1] <= found["pulls"]).mean() > 0.5
+    assert (pulls[:, -1] >= found["rate"] * horizon).mean() > 0.5
+
+
+def test_lemma_11_certificate_is_not_given_for_nothing():
+    """Pulls in the first half only; too few runs; epsilon above ln 2."""
+    rounds = np.arange(1, 4001)
+    early, even = np.minimum(rounds, 2000) // 10, rounds // 20
+    assert lemma_11_certified(np.tile(early, (200, 1)), rounds, 0.1) is None
+    assert lemma_11_certified(np.tile(even, (200, 1)), rounds, 0.7) is None
+    assert lemma_11_certified(np.tile(even, (40, 1)), rounds, 0.1) is not None
+    refused(lambda: lemma_11_certified(np.tile(even, (4, 1)), rounds, 0.1), "pulls")
+
+
+# azize2025
+
+
+def close(hits, p):
+    """Whether a frequency of 200 000 draws agrees with a probability."""
+    return abs(hits - p) <= norm.isf(FALSE_ALARM / 6) * math.sqrt(p * (1 - p) / 200_000)
+
+
+def test_lower_bound_constants():
+    for instance, kl_constant, new in (
+        (instances.AZIZE2025_1, 31.243, (407.66, 49.42, 31.244)),
+        (instances.AZIZE2025_2, 7.128, (401.57, 41.68, 17.89)),
+        (instances.AZIZE2025_3, 5.042, (401.07, 41.12, 17.21)),
+        (instances.AZIZE2025_4, 18.071, (404.38, 45.76, 25.87)),
+    ):
+        found = azize2025.lower_bounds(instance.means, (0.01, 0.1, 0.25))
+        assert found["theorem_3_1"] == pytest.approx(new, abs=6e-3)
+        assert found["equation_7"][0] == pytest.approx(4 / 0.06, rel=1e-12)
+        assert found["lai_robbins"] == pytest.approx([kl_constant] * 3, abs=6e-4)
+
+
+def test_laplace_tail():
+    z = np.linspace(-20, 20, 41)
+    one = laplace.logsf(z, scale=1 / 0.7)
+    assert tails.laplace_tail(z, 1, 0.7) == pytest.approx(one, rel=1e-12, abs=1e-14)
+    both = np.exp(tails.laplace_tail(z, 9, 0.7)) + np.exp(tails.laplace_tail(-z, 9, 0.7))
+    assert both == pytest.approx(np.ones(len(z)), rel=1e-12)
+    known = math.log(1.2759104840429e-14)
+    assert tails.laplace_tail(60.0, 20, 1.0) == pytest.approx(known, rel=1e-10)
+    assert tails.laplace_tail(1e4, 300, 1.0) < -5000  # far beyond what probabilities can hold
+    rng = np.random.default_rng(0)
+    for m, epsilon, at in ((2, 1.0, 1.5), (7, 0.3, 12.0), (20, 2.0, 2.0)):
+        hits = (rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1) >= at).mean()
+        assert close(hits, math.exp(tails.laplace_tail(at, m, epsilon)))
+
+
+def test_tail_of_binomial_plus_laplace():
+    rng = np.random.default_rng(1)
+    for at in ((15, 30, 3, 0.4, 0.5), (100, 127, 7, 0.75, 1.0), (5, 3, 1, 0.9, 0.1)):
+        x, n, m, mu, epsilon = at
+        noise = rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1)
+        hits = (rng.binomial(n, mu, 200_000) + noise >= x).mean()
+        assert close(hits, math.exp(tails.tail(*at)))
+        below = math.exp(tails.tail(*at, lower=True))
+        assert below + math.exp(tails.tail(*at)) == pytest.approx(1)
+    n = 2**12 - 1
+    for function, proved, value in (
+        (tails.tail, {}, 7.427e-9),
+        (tails.separate, {}, 1.949e-4),
+        (azize2025.joint_chernoff, {}, 1.236e-7),
+        (azize2025.lemma_d3, {}, 6.454e24),
+        (azize2025.lemma_d3, {"proved": True}, 1.274e26),
+    ):
+        found = np.exp(function(0.75 * n, n, 12, 0.7, 0.25, **proved))
+        assert found == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.75])
+def test_exact_tails_are_below_every_bound(mu):
+    ways, more = (0.0, 0.1, 0.4, 0.9), ((0.01, 0.25, 3.0), (2, 5, 9))
+    for way, epsilon, m in product(ways, *more):
+        x, n = mu + (1 - mu) * way, 2**m - 1
+        at, nd = (n * x, n, m, mu, epsilon), n * d_epsilon(x, mu, epsilon)
+        chance, joint = tails.tail(*at), azize2025.joint_chernoff(*at)
+        assert chance <= tails.separate(*at) + 1e-9
+        assert chance <= joint + 1e-9
+        assert joint <= azize2025.lemma_d3(*at) + 1e-9
+        assert chance <= azize2025.lemma_d3(*at, proved=True)
+        # the second term of Lemma D.3's constant is enough
+        if nd >= m:
+            simple = m * (1 + math.log(nd / m)) - nd
+            second = 1 + m * math.log1p(m * epsilon * n * (x - mu)) - nd
+            assert joint - 1e-9 <= simple <= second
+        # and (24) has this factor
+        assert kl(x, mu) <= (x - mu) / (1 - mu) * -math.log(mu) + 1e-12
+
+
+def test_crossing_counts_every_sequence():
+    p, q, alpha, n = 0.4, 0.7, 0.2, 9
+    x = np.array(list(product((0, 1), repeat=n)))
+    ratios = np.where(x, np.log(p / q), np.log((1 - p) / (1 - q))).cumsum(axis=1)
+    crossed = (ratios > (1 + alpha) * n * kl(p, q)).any(axis=1)
+    chance = np.where(x, p, 1 - p).prod(axis=1)[crossed].sum()
+    assert 0.05 < chance == pytest.approx(tails.crossing(p, q, alpha, n), rel=1e-12)
+    for alpha in (0.05, 0.5):
+        found = [tails.crossing(p, q, alpha, n) for n in (20, 200)]
+        assert (found <= azize2025.crossing_bound(p, q, alpha, [20, 200])).all()
+    assert tails.crossing(p, q, 100.0, 20) == 0 == azize2025.crossing_bound(p, q, 100.0, 20)
+
+
+def test_steps_of_theorem_f7():
+    """The printed step fails, its repair holds; longer runs decide as shorter ones, and more."""
+    given = (0.75, 0.625, 0.5), 0.5
+    short, long = (
+        np.array([steps.theorem_f7(*given, t, 0.02, 1, np.random.default_rng(s)) for s in range(9)])
+        for t in (300, 3000)
+    )
+    printed, first, second = long.max(axis=0)
+    assert (long >= short).all() and printed > 0.01 and max(first, second) <= 1e-9
+
+
+def test_how_often_an_order_is_seen_has_the_error_of_the_smallest_baseline():
+    experiments = pd.DataFrame({"instance": "one", "algorithm": "new", "mean": np.arange(100.0)})
+    baselines = pd.DataFrame({"instance": "one", "mean": [80.5, 60.5, 10], "se": [1, 5, math.inf]})
+    (seen,) = steps.order_seen(experiments.assign(se=1.0), baselines, ["instance"]).itertuples()
+    met = experiments.assign(met=experiments["mean"] < 60.5)
+    alone = estimates.fractions(met, "algorithm", "met").fraction_se[0]
+    # 56 to 66 of the 100 are below the mean of the second baseline and its error
+    assert seen.fraction == 0.61 and seen.fraction_se == pytest.approx(math.hypot(alone, 0.05))

@@ -13,31 +13,23 @@ from scipy.integrate import quad
 
 from privregret import exact, instances
 from privregret.bandits import UCB1
+from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core.noise import CODES
 from privregret.exact import selection
 from privregret.exact.binomial import atoms
 from privregret.exact.regret import expected_gaps
-from privregret.full_information import (
-    FTNL,
-    DecreasingHedge,
-    EpochLeader,
-    FollowTheLeader,
-    RandomPrefixSoftmax,
-)
+from privregret.full_information import FTNL, DecreasingHedge, EpochLeader, FollowTheLeader
+from privregret.full_information.random_prefix import RandomPrefixSoftmax
 from privregret.studies.cesari2026 import prefix_sum
 
 NOISES = ("laplace", "exponential", "gumbel")
 FOUR = instances.bernoulli_losses((0.3, 0.5, 0.8), (1, 2, 1))
 CROWD = instances.bernoulli_losses((0.25, 0.75), (1, 10**6 - 1))
-
 LAWS = {"laplace": stats.laplace, "exponential": stats.expon, "gumbel": stats.gumbel_r}
 
 
-# Small cases
-
-
 @pytest.mark.parametrize("noise", [*NOISES, "none"])
-@pytest.mark.parametrize(("rounds", "scale"), [(3, 1.7), (6, 0.6)])
+@pytest.mark.parametrize(("rounds", "scale"), [(0, 1.0), (3, 1.7), (6, 0.6)])
 def test_small_cases_by_enumeration(rounds, scale, noise):
     win = partial(exact.selection_from_sums, log_counts=np.zeros(4), noise=noise, scale=scale)
     expected = naive.selection_by_enumeration((0.3, 0.5, 0.5, 0.8), rounds, win)
@@ -87,19 +79,6 @@ def test_deterministic_losses_with_gumbel_noise_are_a_softmax(log_bad):
         np.testing.assert_allclose(selection.group, softmax, rtol=1e-12, atol=1e-300)
 
 
-def test_no_data_selects_uniformly_and_no_noise_is_the_limit_of_little_noise():
-    np.testing.assert_allclose(
-        exact.selection_probabilities(FOUR, 0, "laplace", 1.0).group, [0.25, 0.5, 0.25], atol=1e-15
-    )
-    leader = exact.selection_probabilities(FOUR, 20, "none", 1.0).group
-    for noise in ("exponential", "gumbel"):
-        little = exact.selection_probabilities(FOUR, 20, noise, 0.02).group
-        np.testing.assert_allclose(little, leader, atol=1e-12)
-
-
-# Far out
-
-
 def test_binomial_atoms_are_scipys_and_hold_up_where_scipys_cannot():
     for n, p in ((1, 0.3), (40, 0.01), (1000, 0.5), (10**6, 0.2)):
         first, mass = atoms(n, p, 1, 50, 50)
@@ -140,28 +119,31 @@ def test_a_window_of_gumbel_noise_that_ends_at_a_place_up_to_rounding(step):
     np.testing.assert_allclose(found, [0.98910805, 0.01089195], atol=1e-8)
 
 
+def near_a_fine_lattice(rounds, means, counts, scale, step):
+    """The probabilities of a fine lattice, which are to be within the error of those found."""
+    losses = instances.bernoulli_losses(tuple(means), log_counts=tuple(counts))
+    found = exact.selection_probabilities(losses, rounds, "gumbel", scale)
+    fine = on_a_lattice(rounds, means, counts, "gumbel", scale, step)
+    off = np.abs(found.group - fine).max()
+    assert off <= found.error < 1e-6
+    return fine, off
+
+
 @pytest.mark.parametrize("log_count", [0.0, 3.0, 30.0])
 def test_noise_far_below_the_spread_is_that_of_a_fine_lattice(log_count):
-    rounds, counts = 2**32, np.array([0.0, log_count])
     gap = 2**-17 * max(1.0, math.sqrt(2 * log_count))
-    losses = instances.bernoulli_losses((0.5 - gap, 0.5), log_counts=(0.0, log_count))
-    found = exact.selection_probabilities(losses, rounds, "gumbel", 40.0)
-    fine = on_a_lattice(rounds, np.array(losses.means), counts, "gumbel", 40.0, 10)
-    assert 0.1 < fine[1] < 0.9
-    assert 0 < np.abs(found.group - fine).max() <= found.error < 1e-7
+    means, counts = np.array([0.5 - gap, 0.5]), np.array([0.0, log_count])
+    fine, off = near_a_fine_lattice(2**32, means, counts, 40.0, 10)
+    assert 0.1 < fine[1] < 0.9 and off > 0
 
 
 @pytest.mark.parametrize(("rounds", "scale"), [(2**29, 0.622), (2**33, 26.0), (2**37, 160.0)])
 @pytest.mark.parametrize("mean", [0.01, 0.1, 0.5, 0.9])
 def test_extrapolated_probabilities_are_those_of_a_fine_lattice(rounds, scale, mean):
-    """With groups that are hardly ever selected. Their probabilities, rounding errors of 1e-300 to
-    1e-13, once were extrapolated to 1."""
+    """Also of groups hardly ever selected, whose rounding errors once were extrapolated to 1."""
     counts = np.array([0.0, 16.2, 1.9, 19.8])
     means = mean + math.sqrt(mean * (1 - mean) / rounds) * np.array([10.7, 0.0, 35.1, 31.6])
-    losses = instances.bernoulli_losses(tuple(means), log_counts=tuple(counts))
-    found = exact.selection_probabilities(losses, rounds, "gumbel", scale)
-    fine = on_a_lattice(rounds, means, counts, "gumbel", scale, max(1, int(scale / 4)))
-    assert np.abs(found.group - fine).max() <= found.error < 1e-6
+    near_a_fine_lattice(rounds, means, counts, scale, max(1, int(scale / 4)))
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -176,24 +158,13 @@ def test_probabilities_sum_to_one_within_the_bound(noise, log_count):
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_the_ends_of_the_allowed_scales(noise):
-    bits = instances.bernoulli_losses((0.2, 0.5), (1, 3))
-    for scale in (1e-7, 1e16):
-        call = partial(exact.selection_probabilities, bits, 8, noise, scale)
-        refused(call, "scale", "[1e-06, 1e+15]", f"{scale:g}")
-    flat = exact.selection_probabilities(bits, 8, noise, 1e15).group
-    np.testing.assert_allclose(flat, [0.25, 0.75], atol=1e-9)
-    cold, none = (exact.selection_probabilities(bits, 8, n, 1e-6).group for n in (noise, "none"))
-    np.testing.assert_allclose(cold, none, atol=1e-4)
-
-
-@pytest.mark.parametrize("noise", NOISES)
 def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
-    """By the leader's law, the noise's own integral at a scale where it still bridges a loss, and
-    in seconds."""
+    """By the leader's law, and the noise's own integral at a scale that still bridges a loss."""
     means, counts = np.array([0.3, 0.5, 0.8]), np.log([1.0, 2, 1])
     crowd = instances.bernoulli_losses((0.4, 0.5), (1, 10**6 - 1))
     none = exact.selection_probabilities(FOUR, 40, "none", 1.0).group
+    flat = exact.selection_probabilities(FOUR, 40, noise, 1e15).group
+    np.testing.assert_allclose(flat, [0.25, 0.5, 0.25], atol=1e-9)
     for scale in (1 / 130, 2e-4, 1e-6):
         found = exact.selection_probabilities(FOUR, 40, noise, scale).group
         np.testing.assert_allclose(found, none, atol=1e-12)
@@ -233,8 +204,6 @@ def test_the_ends_of_floats(gap, epsilon):
             assert 0 <= error < math.inf
             assert -error <= value <= 2**60 * gap + 2.0**60 / 10**6 + error
 
-
-# Regret
 
 FIXED = instances.deterministic_losses((0.1, 0.3, 0.9), (1, 2, 4))
 PAIRS = [
@@ -334,13 +303,20 @@ def test_compiled_or_not_the_same_values(short_runs):
 
 
 def test_bad_input():
-    copies = instances.DEPENDENT_COPIES
+    select, regret = exact.selection_probabilities, exact.expected_regret
+    copies, leader = instances.DEPENDENT_COPIES, EpochLeader()
     for call, *words in (
-        (lambda: exact.selection_probabilities(FOUR, 2**61, "laplace", 1.0), 2**60, 2**61),
-        (lambda: exact.selection_probabilities(copies, 10**6, "gumbel", 1.0), 10**6, copies.name),
-        (lambda: exact.expected_regret(EpochLeader(True), copies, 10), copies.name),
-        (lambda: exact.expected_regret(FTNL(1.0), FOUR, [2**61]), "horizons", 2**60, 2**61),
-        (lambda: exact.expected_regret(UCB1(), FOUR, [10]), "algorithm", "UCB1()"),
-        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), "instance"),
+        *((partial(select, FOUR, 8, "laplace", s), "scale", f"{s:g}") for s in (1e-7, 1e16)),
+        (partial(select, FOUR, 2**61, "laplace", 1.0), 2**60, 2**61),
+        (partial(select, copies, 10**6, "gumbel", 1.0), 10**6, copies.name),
+        (partial(regret, EpochLeader(True), copies, 10), copies.name),
+        (partial(regret, leader, FOUR, [2**61]), "horizons", 2**60, 2**61),
+        (partial(regret, UCB1(), FOUR, [10]), "algorithm", "UCB1()"),
+        (partial(regret, leader, instances.HU2021_1, [10]), "instance"),
+        # learners of the companion, on random losses
+        *(
+            (partial(regret, x(0.5), FOUR, 10), "losses")
+            for x in (Votes, VotesOrLeader, MarginStop)
+        ),
     ):
         refused(call, *words)

@@ -1,8 +1,8 @@
-"""Grouped estimates: against plain formulas on random data, weighted too; ties, single runs, equal
-draws."""
+"""Grouped estimates against plain formulas on random data: weights, ties, single runs."""
 
 import math
 import re
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,7 @@ BY = ["instance", "epsilon"]
 
 
 def runs_of(kind, seed=0):
-    """Runs of six groups of different sizes, in mixed order, with weights; epsilon is missing in
-    two groups."""
+    """Weighted runs of six groups of any size, in mixed order; two have no epsilon."""
     rng = np.random.default_rng(seed)
     parts = []
     for i, epsilon in [(i, e) for i in ("two", "one") for e in (0.5, math.nan, 0.1)]:
@@ -37,10 +36,10 @@ def runs_of(kind, seed=0):
 
 
 KINDS = ["heavy tail", "ties", "one run", "equal draws"]
+weighted = pytest.mark.parametrize("frame", [runs_of(k) for k in KINDS], ids=KINDS)
 plain = pytest.mark.parametrize(
     "frame", [runs_of(k).drop(columns="weight") for k in KINDS], ids=KINDS
 )
-weighted = pytest.mark.parametrize("frame", [runs_of(k) for k in KINDS], ids=KINDS)
 
 
 def parts_of(frame, found):
@@ -58,24 +57,19 @@ def fractions(frame, by, condition, weights=None):
 
 
 @plain
-def test_means_are_those_of_each_group(frame):
-    found = estimates.means(frame, BY)
-    assert list(found) == [*BY, "mean", "sd", "se", "runs", "heavy"]
+def test_bands_are_means_and_quantiles_of_each_group(frame):
+    found = estimates.bands(frame, BY)
+    assert list(found) == [*BY, "mean", "sd", "se", "runs", "heavy", "q10", "q90"]
+    pd.testing.assert_frame_equal(estimates.means(frame, BY), found.drop(columns=["q10", "q90"]))
     for row, part in parts_of(frame, found):
-        x, n = part.regret.to_numpy(), len(part)
-        sd = x.std(ddof=1) if np.ptp(x) else math.nan if n == 1 else 0.0
-        off = (x - x.mean()) ** 2
-        share = off.max() / off.sum() if np.ptp(x) else 0.0
-        heavy, se = share >= 1 / 3, math.nan if n == 1 else math.inf
-        if np.ptp(x) and not heavy:
-            se = sd / math.sqrt(n) * stats.t.isf(estimates.LEVEL, n - 1) / 3 / (1 - 3 * share)
-        expected = x.mean(), sd, se
-        assert (row.mean, row.sd, row.se) == pytest.approx(expected, rel=1e-9, nan_ok=True)
-        assert row.heavy == heavy and row.runs == n and isinstance(row.runs, int)
-        single = estimates.mean(x)
+        assert (row.q10, row.q90) == pytest.approx(np.quantile(part.regret, [0.1, 0.9]), rel=1e-12)
+        sd = np.std(part.regret, ddof=1) if len(part) > 1 else math.nan
+        assert (row.mean, row.sd) == pytest.approx((part.regret.mean(), sd), abs=1e-9, nan_ok=True)
+        assert row.runs == len(part) and isinstance(row.runs, int)
+        single = estimates.mean(part.regret)
         read = estimates.row(found[found.index == row.Index])
         assert (read.value, read.se) == pytest.approx((single.value, single.se), rel=1e-12)
-        assert n > 1 or read.se == math.inf
+        assert len(part) > 1 or read.se == math.inf
 
 
 @weighted
@@ -101,14 +95,6 @@ def test_weighted_means_are_ratio_estimators(frame):
         assert row.se == pytest.approx(se, rel=1e-9, nan_ok=True)
 
 
-@plain
-def test_quantiles_are_interpolated(frame):
-    found = estimates.quantiles(frame, BY, {"q10": 0.1, "median": 0.5, "q90": 0.9})
-    for row, part in parts_of(frame, found):
-        expected = np.quantile(part.regret, [0.1, 0.5, 0.9])
-        assert (row.q10, row.median, row.q90) == pytest.approx(tuple(expected), rel=1e-12)
-
-
 @weighted
 def test_weighted_quantiles_hold_that_part_of_the_weight(frame):
     found = estimates.quantiles(frame, BY, {"low": 0.1, "half": 0.5, "all": 1.0}, weights="weight")
@@ -119,12 +105,6 @@ def test_weighted_quantiles_hold_that_part_of_the_weight(frame):
             assert part.weight[part.regret < value].sum() < level * total
             assert value in set(part.regret)
         assert row.all == part.regret.max()
-
-
-def test_bands_are_means_and_quantiles_of_the_same_groups():
-    frame = runs_of("heavy tail").drop(columns="weight")
-    both = estimates.means(frame, BY).merge(estimates.quantiles(frame, BY), on=BY)
-    pd.testing.assert_frame_equal(estimates.bands(frame, BY), both)
 
 
 @plain
@@ -184,9 +164,6 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
     assert estimates.survival_curves(last, [], weights="w").probability.tolist() == [0.5, 1]
 
 
-# Rare runs, and what is missing
-
-
 def test_a_mean_that_rare_runs_decide_is_marked():
     """By one run that makes most of the variance, or by what is known of the algorithm."""
     regret = [1.0, 3.0] * 20
@@ -206,68 +183,38 @@ def test_a_mean_that_rare_runs_decide_is_marked():
         assert found.se == pytest.approx(wider * student * found.sd / found.runs**0.5)
 
 
-LINE = [1.0, 2.0, 3.0, 4.0]
 MISSING = {
     "nan": [0.0, 1.0, math.nan, 1.0],
     "None": np.array([0.0, 1.0, None, 1.0], object),
     "NA": pd.Series([0, 1, None, 1], dtype="Int64"),
     "mask": np.ma.array([0.0, 1.0, 1.0, 1.0], mask=[False, False, True, False]),
 }
-OF_ARRAYS = {  # function -> what it is called with, and the name of what is missing
-    **{name: (getattr(estimates, name), "sample") for name in ("mean", "median")},
-    **{
-        name: (getattr(estimates, name), "items")
-        for name in ("largest", "largest_step", "logs", "smallest", "spread")
-    },
-    "fraction": (estimates.fraction, "successes"),
-    "columns": (lambda x: estimates.columns(x, "a"), "numbers"),
-    "mean_with_controls": (lambda x: estimates.mean_with_controls(x, np.zeros((4, 1))), "sample"),
-    "controls": (lambda x: estimates.mean_with_controls(LINE, np.reshape(x, (4, 1))), "controls"),
-    "quantile": (lambda x: estimates.quantile(x, 0.5), "sample"),
-    "slope": (lambda x: estimates.slope(x, LINE), "x"),
-    "slope's y": (lambda x: estimates.slope(LINE, x), "y"),
-}
-OF_FRAMES = {  # function -> what it is called with, and the columns that it reads
-    "bands": (lambda f: estimates.bands(f, "g"), ["regret"]),
-    "fractions": (lambda f: estimates.fractions(f, "g", "flag", "w"), ["flag", "w"]),
-    "largest over": (lambda f: estimates.largest(f, over="w"), ["regret", "error", "w"]),
-    "means": (lambda f: estimates.means(f, "g"), ["regret", "heavy"]),
-    "weighted means": (lambda f: estimates.means(f, "g", weights="w"), ["regret", "w"]),
-    "quantile_limits": (lambda f: estimates.quantile_limits(f, "g"), ["regret"]),
-    "quantiles": (lambda f: estimates.quantiles(f, "g", weights="w"), ["regret", "w"]),
-    "ratios": (lambda f: estimates.ratios(f, "w"), ["regret", "error", "w", "w_se"]),
-    "row": (lambda f: estimates.row(f, t=3), ["regret", "error"]),
-    "rows": (lambda f: estimates.rows(f.rename(columns={"w": "mean"})), ["se", "heavy"]),
-    "slopes": (lambda f: estimates.slopes(f, "g", "t"), ["regret", "error", "t"]),
-    "survival_curves": (lambda f: estimates.survival_curves(f, "g", weights="w"), ["regret", "w"]),
+READ = {  # what is called with a frame, and columns that it reads
+    lambda f: estimates.fractions(f, "g", "flag", "w"): ["flag", "w"],
+    lambda f: estimates.largest(f, over="w"): ["regret", "error", "w"],
+    lambda f: estimates.means(f, "g"): ["regret", "heavy"],
+    lambda f: estimates.quantiles(f, "g", weights="w"): ["regret", "w"],
+    lambda f: estimates.ratios(f, "w"): ["regret", "w", "w_se"],
+    lambda f: estimates.rows(f.rename(columns={"w": "mean"})): ["se", "heavy"],
+    lambda f: estimates.slopes(f, "g", "t"): ["regret", "t"],
 }
 
 
-def test_every_function_is_asked_about_missing_values():
-    taking = {n for n in estimates.__all__ if callable(getattr(estimates, n)) and n[0].islower()}
-    assert taking - {"exactly", "real", "rounded"} <= OF_ARRAYS.keys() | OF_FRAMES.keys()
-
-
-@pytest.mark.parametrize("name", OF_ARRAYS)
-def test_a_missing_entry_is_refused(name):
-    call, argument = OF_ARRAYS[name]
-    for kind in MISSING if name == "mean" else ["nan"]:
-        refused(lambda kind=kind: call(MISSING[kind]), argument, 2)
-
-
-@pytest.mark.parametrize("name", OF_FRAMES)
-def test_a_missing_entry_of_a_frame_is_refused(name):
+def test_a_missing_entry_is_refused():
     """The row is named as the frame names it, and without the entry there is an answer."""
-    call, columns = OF_FRAMES[name]
     frame = pd.DataFrame(
         {"g": "a", "w": 1.0, "w_se": 0.1, "se": 0.1, "error": 0.0, "heavy": False},
         index=[5, 6, 7, 8],
-    ).assign(flag=[True, False] * 2, regret=LINE, t=[1, 2, 3, 4])
-    call(frame)
-    for column in columns:
-        for kind in ["nan", "None", "NA"] if name == "means" else ["nan"]:
-            numbers = pd.Series(MISSING[kind]).set_axis(frame.index)
-            refused(lambda n=numbers, c=column: call(frame.assign(**{c: n})), f"'{column}'", 7)
+    ).assign(flag=[True, False] * 2, regret=[1.0, 2.0, 3.0, 4.0], t=[1, 2, 3, 4])
+    for call, columns in READ.items():
+        call(frame)
+        for column, kind in product(columns, ("nan", "None", "NA")):
+            wrong = frame.assign(**{column: pd.Series(MISSING[kind]).set_axis(frame.index)})
+            refused(lambda c=call, w=wrong: c(w), f"'{column}'", 7)
+    for missing in MISSING.values():
+        refused(lambda m=missing: estimates.mean(m), "sample", 2)
+        refused(lambda m=missing: estimates.largest(m), "items", 2)
+        refused(lambda m=missing: estimates.slope([1, 2, 3, 4], m), "y", 2)
 
 
 @pytest.mark.parametrize("kind", ["nullable", bool, np.float16, np.int8])
@@ -286,25 +233,18 @@ def test_columns_of_other_kinds_are_read_as_floats(kind):
 
 
 TABLE = pd.DataFrame(
-    {
-        "K": [2, 2, 2, 9, 9, 9],
-        "arm": ["a", "b", "c"] * 2,
-        "mean": [6.0, 2.0, 1.0, 9.0, 4.0, 5.0],
-        "se": [0.3, 0.1, 0.0, 0.2, 0.4, 0.1],
-        "bound": [2.0, 4.0, 8.0] * 2,
-        "bound_error": [0.1, 0.0, 0.5] * 2,
-    }
+    {"K": [2] * 3 + [9] * 3, "arm": [*"abcabc"], "mean": [6.0, 2.0, 1.0, 9.0, 4.0, 5.0]}
+).assign(
+    se=[0.3, 0.1, 0.0, 0.2, 0.4, 0.1], bound=[2.0, 4.0, 8.0] * 2, bound_error=[0.1, 0, 0.5] * 2
 )
 
 
-def test_ratios_to_a_column_carry_both_errors():
+def test_ratios_carry_both_errors():
+    """Those to a column, and to the row of a group."""
     found = estimates.ratios(TABLE, "bound")
     pairs = TABLE[["mean", "se", "bound", "bound_error"]].to_numpy()
     expected = [Estimate(m, se) / Estimate(b, 0, e) for m, se, b, e in pairs]
     assert estimates.rows(found, "ratio") == expected and list(found)[:6] == list(TABLE)
-
-
-def test_ratios_to_the_row_of_a_group():
     found = estimates.ratios(TABLE.sample(frac=1, random_state=3), {"arm": "b"}, by="K")
     assert set(found.arm) == {"a", "c"} and len(found) == 4
     for row, estimate in zip(found.itertuples(), estimates.rows(found, "ratio"), strict=True):
@@ -327,61 +267,23 @@ def test_slopes_are_exponents_with_the_errors_of_the_points():
     assert line.slope.tolist() == [2.0] and line.slope_se.tolist() == [0.0]
 
 
-def test_columns_are_what_rows_read():
+def test_rows_as_estimates():
+    frame = pd.DataFrame({"t": [1, 2], "mean": [2.0, 4.0], "se": [0.1, 0.2], "runs": [5, 1]})
+    frame["bound"] = 4.0
+    assert estimates.rows(frame) == [Estimate(2.0, 0.1), Estimate(4.0, math.inf)]
+    assert estimates.row(frame, t=1) == Estimate(2.0, 0.1)
+    assert estimates.row(frame, "bound", t=2) == Estimate(4.0)
+    relative = estimates.largest(frame[:1], over="bound")
+    assert (relative.value, relative.se) == pytest.approx((0.5, 0.025))
     numbers = [Estimate(1.0, 0.5, 0.25), Estimate(2.0, math.inf)]
-    frame = pd.DataFrame(estimates.columns([*numbers, 3.0], "x"))
+    frame = pd.DataFrame(estimates.columns([*numbers, 3.0], "x")).assign(regret=1.0, error=0.1)
     assert estimates.rows(frame, "x") == [*numbers, Estimate(3.0)]
+    assert estimates.rows(frame) == [Estimate(1.0, 0, 0.1)] * 3
 
 
 FRAME = runs_of("heavy tail")
 PLAIN = FRAME.drop(columns="weight")
 PAIR = pd.DataFrame({"g": ["a", "b"], "regret": [1.0, 2.0], "w": 1e308})
-CURVE = pd.DataFrame({"run": 0, "t": [1, 5, 9], "regret": [1.0, 5.0, 9.0]})
-
-
-def weighing(*weights):
-    return lambda: estimates.means(PAIR.assign(w=weights), "g", weights="w")
-
-
-@pytest.mark.parametrize(
-    ("call", "names"),
-    [
-        # importance weights must not be left out
-        (lambda: estimates.bands(FRAME, BY), ("weights", "'weight'")),
-        (lambda: fractions(FRAME, BY, "regret > 1"), ("weights", "'weight'")),
-        (lambda: estimates.means(PLAIN, BY, weights="weight"), ("weights", "'weight'", "regret")),
-        (weighing(1.0, -0.5), ("weights", "'w'", -0.5)),
-        (weighing(1.0, 0.0), ("weights", "'w'", 0)),
-        (weighing(1e308, 1e308), ("weights", "'w'")),
-        (lambda: estimates.means(PLAIN, ["K"]), ("by", "'K'", "instance")),
-        (lambda: estimates.means(PLAIN, BY, "loss"), ("value", "'loss'", "regret")),
-        (lambda: estimates.means(PLAIN, BY, "instance"), ("value", "'instance'")),
-        (lambda: estimates.means(PAIR.astype(object), "g"), ("value", "'regret'")),
-        (lambda: estimates.means(pd.concat([PAIR, PAIR.regret], axis=1), "g"), ("'regret'",)),
-        (lambda: estimates.means(PLAIN[:0], BY), ("frame", "row")),
-        (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), ("levels", "'q'", "1.5")),
-        (lambda: estimates.quantiles(PLAIN, BY, [0.5]), ("levels", "0.5")),
-        (lambda: estimates.quantile_limits(PLAIN, BY, 1.0), ("level", "1")),
-        (lambda: estimates.fractions(PLAIN, BY, "regret"), ("condition", "'regret'")),
-        (lambda: estimates.fractions(PLAIN, BY, "loss"), ("condition", "'loss'")),
-        (lambda: fractions(CURVE, [], "regret > 4"), ("by", "add t to")),
-        (lambda: estimates.slopes(TABLE, "arm", "T"), ("x", "'T'")),
-        (lambda: estimates.rows(PLAIN, "mean"), ("value", "'mean'")),
-        (lambda: estimates.largest(TABLE, over="limit"), ("over", "'limit'")),
-        (lambda: estimates.row(TABLE, arm="z"), ("arm", "'z'", "0")),
-        (lambda: estimates.row(TABLE, K=2), ("K", "3")),
-        (lambda: estimates.ratios(TABLE, {"arm": "b"}), ("over", "'b'")),
-        (lambda: estimates.ratios(TABLE[:4], {"arm": "b"}, "K"), ("over", "1")),
-        (lambda: estimates.ratios(TABLE, {"leg": "b"}, "K"), ("over", "leg", "arm")),
-    ],
-)
-def test_refusals_name_the_argument(call, names):
-    refused(call, *names)
-
-
-# One row per run
-
-
 CURVES = pd.DataFrame(
     [
         (a, e, e, p, r, t, r + t + e, False, 0.5 * r + t, 1.0)
@@ -389,6 +291,42 @@ CURVES = pd.DataFrame(
     ],
     columns="algorithm epsilon proved_epsilon instance run t regret heavy loss w".split(),
 )  # fmt: skip
+REFUSALS = [
+    # importance weights must not be left out
+    (lambda: estimates.bands(FRAME, BY), "weights", "'weight'"),
+    (lambda: fractions(FRAME, BY, "regret > 1"), "weights", "'weight'"),
+    (lambda: estimates.means(PLAIN, BY, weights="weight"), "weights", "'weight'", "regret"),
+    *(
+        (lambda w=w: estimates.means(PAIR.assign(w=w), "g", weights="w"), "weights", "'w'", *shown)
+        for w, *shown in (([1.0, -0.5], -0.5), ([1.0, 0.0], 0), ([1e308, 1e308],))
+    ),
+    (lambda: estimates.means(PLAIN, ["K"]), "by", "'K'", "instance"),
+    (lambda: estimates.means(PLAIN, BY, "loss"), "value", "'loss'", "regret"),
+    (lambda: estimates.means(PLAIN, BY, "instance"), "value", "'instance'"),
+    (lambda: estimates.means(PAIR.astype(object), "g"), "value", "'regret'"),
+    (lambda: estimates.means(pd.concat([PAIR, PAIR.regret], axis=1), "g"), "'regret'"),
+    (lambda: estimates.means(PLAIN[:0], BY), "frame", "row"),
+    (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), "levels", "'q'", "1.5"),
+    (lambda: estimates.quantiles(PLAIN, BY, [0.5]), "levels", "0.5"),
+    (lambda: estimates.fractions(PLAIN, BY, "regret"), "condition", "'regret'"),
+    (lambda: fractions(CURVES, [], "regret > 4"), "by", "add"),
+    (lambda: estimates.row(TABLE, arm="z"), "arm", "'z'", "0"),
+    (lambda: estimates.row(TABLE, K=2), "K", "3"),
+    (lambda: estimates.ratios(TABLE, {"arm": "b"}), "over", "'b'"),
+    (lambda: estimates.ratios(TABLE[:4], {"arm": "b"}, "K"), "over", "1"),
+    (lambda: estimates.ratios(TABLE, {"leg": "b"}, "K"), "over", "leg", "arm"),
+    # single runs are no estimates
+    *(
+        (lambda f=f: f(CURVES), "'run'", "means")
+        for f in (estimates.rows, estimates.row, estimates.largest, estimates.logs)
+    ),
+    (lambda: estimates.slopes(CURVES, ["algorithm", "instance"], "t"), "'run'", "means"),
+]
+
+
+def test_refusals_name_the_argument():
+    for call, *names in REFUSALS:
+        refused(call, *names)
 
 
 @pytest.mark.parametrize(
@@ -432,18 +370,9 @@ def test_a_group_has_no_name_of_a_result_and_each_run_once(call):
     frame = pd.DataFrame({"g": [1, 1, 2, 2], "regret": [1.0, 2.0, 3.0, 5.0], "w": [1.0, 2.0] * 2})
     for name in results:
         refused(lambda n=name: call(frame.assign(**{n: frame.g}), n), "by", name)
-    for name in {"mean", "min", "max", "size", "std", "count", "level_0", "met"}.difference(
-        results
-    ):
+    for name in {"mean", "min", "max", "size", "std", "count", "level_0"} - {*results}:
         assert call(frame.rename(columns={"g": name}), name)[name].unique().tolist() == [1, 2]
     refused(lambda: call(CURVES[["run", "regret", "w"]], []), "run")
-
-
-def test_single_runs_are_no_estimates():
-    for name in ("rows", "row", "largest", "smallest", "spread", "largest_step", "logs"):
-        refused(lambda n=name: getattr(estimates, n)(CURVES), "'run'", "means")
-    refused(lambda: estimates.ratios(CURVES, "epsilon"), "'run'", "means")
-    refused(lambda: estimates.slopes(CURVES, ["algorithm", "instance"], "t"), "'run'", "means")
 
 
 @pytest.mark.parametrize("value", ["median", "sd", "quantile", "p50", "q90"])

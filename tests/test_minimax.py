@@ -1,6 +1,7 @@
 """Minimax regret: certificates and plans are checked in exact arithmetic, without the solver."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -9,7 +10,7 @@ import pytest
 from conftest import refused
 from scipy import stats
 
-from privregret.companion import Game, epoch_plan, minimax
+from privregret.companion import Game, PhasedFTNL, epoch_plan, minimax
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.privacy import noisy_maxima
 
@@ -36,40 +37,35 @@ class Naive:
             self.rows = self.rows[1:-1]
         self.shown = [0, 1] if self.bandit else self.rows
         self.tables = list(product(self.rows, repeat=self.T - 1))
+        self.plays = list(product(range(self.K), repeat=self.T))
         steps = list(product(range(self.K), self.shown))
         self.sequences = [(*h, a) for h in product(steps, repeat=self.T - 1) for a in range(self.K)]
-        self.place = {s: i for i, s in enumerate(self.sequences)}
 
     def sequence(self, table, actions):
         see = (lambda row, a: row[a]) if self.bandit else (lambda row, a: row)
         return (*((a, see(row, a)) for row, a in zip(table, actions, strict=False)), actions[-1])
 
-    def last_row(self, j):
-        return tuple(int(a != j) for a in range(self.K))
-
-    def regret(self, w, table, j):
-        total, rows = Fraction(0), (*table, self.last_row(j))
-        for actions in product(range(self.K), repeat=self.T):
+    def cost(self, table, j):
+        """(sequence, regret) of all actions on a table, after which only action j loses nothing."""
+        rows = (*table, tuple(int(a != j) for a in range(self.K)))
+        for actions in self.plays:
             lost = sum(r[a] - r[j] for r, a in zip(rows, actions, strict=True))
-            total += w[self.sequence(table, actions)] * lost
-        return total
+            yield self.sequence(table, actions), lost
 
     def neighbours(self, s):
-        for t in range(self.T - 1):
-            a, o = s[t]
-            at = self.shown.index(o)
-            for d in range(len(self.shown) - 1):
-                yield t, d, (*s[:t], (a, self.shown[(at + d + 1) % len(self.shown)]), *s[t + 1 :])
+        for t, (a, o) in enumerate(s[: self.T - 1]):
+            for d, other in enumerate(self.others(self.shown, o)):
+                yield t, d, (*s[:t], (a, other), *s[t + 1 :])
 
     def table_neighbours(self, table):
-        for t in range(self.T - 1):
-            at = self.rows.index(table[t])
-            for d in range(len(self.rows) - 1):
-                yield (*table[:t], self.rows[(at + d + 1) % len(self.rows)], *table[t + 1 :])
-
-    def opposed(self, table):
         for t, row in enumerate(table):
-            yield (*table[:t], tuple(1 - loss for loss in row), *table[t + 1 :])
+            for other in self.others(self.rows, row):
+                yield (*table[:t], other, *table[t + 1 :])
+
+    @staticmethod
+    def others(every, one):
+        at = every.index(one)
+        return every[at + 1 :] + every[:at]
 
 
 def lower_bound(naive, certificate, epsilon, delta):
@@ -81,29 +77,18 @@ def lower_bound(naive, certificate, epsilon, delta):
     mass, constant = adversary.sum(), Fraction(0)
     cost = dict.fromkeys(naive.sequences, Fraction(0))
     for j, (i, table) in product(range(naive.K), enumerate(naive.tables)):
-        if not adversary[j, i]:
-            continue
-        weight, rows = adversary[j, i] / mass, (*table, naive.last_row(j))
-        for actions in product(range(naive.K), repeat=naive.T):
-            gain = sum(r[a] - r[j] for r, a in zip(rows, actions, strict=True))
-            cost[naive.sequence(table, actions)] += weight * gain
+        for s, lost in naive.cost(table, j) if adversary[j, i] else ():
+            cost[s] += adversary[j, i] / mass * lost
     if math.isfinite(epsilon):
-        factor = above_exp(epsilon)
-        if delta:
-            allowed = {}
-            for i, table in enumerate(naive.tables):
-                for t, other in enumerate(naive.opposed(table)):
-                    constant -= Fraction(delta) * tables[i, t]
-                    if tables[i, t]:
-                        for actions in product(range(naive.K), repeat=naive.T):
-                            key = naive.sequence(table, actions), naive.sequence(other, actions)
-                            if key[0] != key[1]:
-                                allowed[key] = allowed.get(key, 0) + tables[i, t]
+        factor, allowed = above_exp(epsilon), Counter()
+        for (i, table), t in product(enumerate(naive.tables if delta else ()), range(naive.T - 1)):
+            opposed = (*table[:t], tuple(1 - loss for loss in table[t]), *table[t + 1 :])
+            constant -= Fraction(delta) * tables[i, t]
+            for actions in naive.plays if tables[i, t] else ():
+                allowed[tuple(naive.sequence(x, actions) for x in (table, opposed))] += tables[i, t]
         for i, s in enumerate(naive.sequences):
             for t, d, other in naive.neighbours(s):
-                m = pairs[i, t, d]
-                if delta:
-                    m = min(m, allowed.get((s, other), Fraction(0)))
+                m = min(pairs[i, t, d], allowed[s, other]) if delta else pairs[i, t, d]
                 cost[s] += m
                 cost[other] -= factor * m
 
@@ -123,63 +108,47 @@ def test_certificate_and_plan_prove_the_value_in_exact_arithmetic(game, epsilon,
     assert abs(float(proved) - found.lower) < 1e-12
     w = {s: Fraction(float(x)) for s, x in zip(naive.sequences, found.plan, strict=True)}
     assert min(w.values()) >= 0
-    plays = list(product(range(naive.K), repeat=naive.T))
     # a probability on every table
     for table in naive.tables:
-        assert abs(float(sum(w[naive.sequence(table, x)] for x in plays) - 1)) < 1e-14
+        assert abs(float(sum(w[naive.sequence(table, x)] for x in naive.plays) - 1)) < 1e-14
     # and what is done up to round t + 1 does not depend on what is seen from there on
     for t in range(naive.T - 1):
-        sums, grouped = {}, {}
+        sums, grouped = Counter(), {}
         for s, x in w.items():
-            key = (s[:t], s[t][0], tuple(o for _, o in s[t : naive.T - 1]))
-            sums[key] = sums.get(key, 0) + x
+            sums[s[:t], s[t][0], tuple(o for _, o in s[t : naive.T - 1])] += x
         for (past, action, _), x in sums.items():
             grouped.setdefault((past, action), []).append(x)
         assert max(float(max(x) - min(x)) for x in grouped.values()) < 1e-14
-    worst = max(naive.regret(w, table, j) for table in naive.tables for j in range(naive.K))
+    every = product(naive.tables, range(naive.K))
+    worst = max(sum(w[s] * lost for s, lost in naive.cost(*at)) for at in every)
     assert float(worst) == pytest.approx(found.upper, abs=1e-13)
     assert float(worst - proved) < 1e-10
+    factor = above_exp(epsilon) if math.isfinite(epsilon) else math.inf
     if math.isfinite(epsilon) and not delta:
-        factor = above_exp(epsilon)
         excess = (w[s] - factor * w[o] for s in w for _, _, o in naive.neighbours(s))
         assert float(max(excess)) < 1e-15
-    if delta:
-        factor = above_exp(epsilon)
-        for table in naive.tables:
-            for other in naive.table_neighbours(table):
-                both = [[w[naive.sequence(x, a)] for x in (table, other)] for a in plays]
-                assert float(sum(max(p - factor * q, 0) for p, q in both)) < delta + 1e-12
+    for table in naive.tables if delta else ():
+        for other in naive.table_neighbours(table):
+            both = [[w[naive.sequence(x, a)] for x in (table, other)] for a in naive.plays]
+            assert float(sum(max(p - factor * q, 0) for p, q in both)) < delta + 1e-12
 
 
-@pytest.mark.parametrize("feedback", ["bandit", "full"])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (0.1, 0.2), (1.0, 0.0), (5.0, 0.2)])
-def test_two_rounds_have_a_closed_form(feedback, epsilon, delta):
-    value = minimax(Game(2, feedback), epsilon, delta).value
-    assert value == pytest.approx(0.5 + (1 - delta) / (1 + math.exp(epsilon)), abs=1e-9)
+def test_values_with_a_closed_form():
+    """Two rounds, and without privacy, where the value is that of Cover."""
+    for (epsilon, delta), feedback in product(
+        [(0.0, 0.0), (0.1, 0.2), (1.0, 0.0), (5.0, 0.2)], ["bandit", "full"]
+    ):
+        value = minimax(Game(2, feedback), epsilon, delta).value
+        assert value == pytest.approx(0.5 + (1 - delta) / (1 + math.exp(epsilon)), abs=1e-9)
+    for rounds in (2, 5, 6):
+        up = np.arange(rounds + 1)
+        walk = np.abs(rounds - 2 * up) @ stats.binom.pmf(up, rounds, 0.5)
+        assert minimax(Game(rounds, "full"), math.inf).value == pytest.approx(walk / 2, abs=1e-9)
 
 
-@pytest.mark.parametrize("rounds", [2, 5, 6])
-def test_without_privacy_the_value_is_that_of_cover(rounds):
-    up = np.arange(rounds + 1)
-    walk = np.abs(rounds - 2 * up) @ stats.binom.pmf(up, rounds, 0.5)
-    assert minimax(Game(rounds, "full"), math.inf).value == pytest.approx(walk / 2, abs=1e-9)
-
-
-def test_the_certificate_is_close_at_small_epsilon():
+def test_certificates_are_close_at_small_epsilon_and_prove_less_if_they_are_invalid():
     found = minimax(Game(6, "full"), 0.002)
     assert 0 <= found.upper - found.lower < 1e-8
-
-
-def test_rows_of_equal_losses_do_not_matter_with_full_information():
-    class WithTies(Game):
-        rows = np.array([(0, 0), (0, 1), (1, 0)])
-        seen = 3
-
-    with_ties, without = (minimax(game(3, "full"), 0.5).value for game in (WithTies, Game))
-    assert with_ties == pytest.approx(without, abs=1e-9)
-
-
-def test_an_invalid_certificate_proves_less():
     found = minimax(Game(3), 1.0)
     adversary, pairs, tables = found.certificate
     assert found.game.certified((adversary, pairs * 0, tables), 1.0) < found.value - 0.1
@@ -195,15 +164,19 @@ def test_epoch_plans_have_the_privacy_of_report_noisy_max(noise):
     assert game.worst_regret(plan) > minimax(game, game.privacy(plan)).value
 
 
-def test_plans_follow_the_law_of_play():
+@pytest.mark.parametrize(
+    "learner",
+    [RandomPrefixSoftmax(1.0, cap=math.inf), PhasedFTNL(2.0, "gumbel", growth=1.5)],
+    ids=repr,
+)
+def test_plans_follow_the_law_of_play(learner):
     rng, runs = np.random.default_rng(1), 4_000
     table = np.array([(0, 1), (1, 0), (0, 1), (0, 1)], float)
-    softmax = RandomPrefixSoftmax(1.0, cap=math.inf)
     game = Game(4, "full")
     code = np.ravel_multi_index(table[:-1].astype(int).T, (2, 2)) - 1
     place = int(code @ len(game.rows) ** np.arange(2, -1, -1))
-    law = epoch_plan(game, softmax).reshape(-1, 2)[game.histories[-1][place]].ravel()
-    played = [int(softmax.play(table, rng) @ [8, 4, 2, 1]) for _ in range(runs)]
+    law = epoch_plan(game, learner).reshape(-1, 2)[game.histories[-1][place]].ravel()
+    played = [int(learner.play(table, rng) @ [8, 4, 2, 1]) for _ in range(runs)]
     seen = np.bincount(played, minlength=16) / runs
     assert np.abs(seen - law).max() < 5 * 0.5 / math.sqrt(runs)
 

@@ -1,4 +1,4 @@
-"""The learners behind the constants of private learning: exact regret, exact privacy, faults."""
+"""What is ours: learners, theorems and lemmas by brute force, worst instances, comparisons."""
 
 import json
 import math
@@ -6,46 +6,45 @@ from fractions import Fraction
 from itertools import combinations, pairwise, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import ROOT, refused
 from scipy import stats
+from scipy.integrate import quad
+from scipy.special import log_ndtr
 
-from privregret import exact, instances, simulate
+from privregret import estimates, exact, instances, simulate
+from privregret.bandits import HybridUCB
 from privregret.bounds import cesari2026, hu2021, wu2026
 from privregret.bounds import companion as bounds
-from privregret.companion import (
-    Game,
-    MarginStop,
-    PhasedFTNL,
-    Votes,
-    VotesOrLeader,
-    epoch_plan,
-    margin_stop,
-    minimax,
-    votes,
-)
-from privregret.full_information import FTNL
+from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
+from privregret.estimates import Estimate
+from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import constants as study
+from privregret.studies import side_by_side
+from privregret.studies import whole_epochs as epochs
 from privregret.studies.minimax import fixed_value
-from privregret.studies.whole_epochs import compositions, scaled_regret
 
 FIXED = instances.deterministic_losses((0.0, 0.3, 0.8), (1, 5, 4))
 TIED = instances.deterministic_losses((0.5, 0.1, 0.1, 0.9), (2, 1, 3, 4))
 RANDOM = instances.bernoulli_losses((0.2, 0.5, 0.8), (1, 5, 4))
-CASES = [
-    (Votes(0.5), FIXED),
-    (Votes(3.0, 2.0), TIED),
-    (VotesOrLeader(0.9), TIED),
-    (VotesOrLeader(9.0), FIXED),
-    (MarginStop(2.0, 0.5, 1.0), FIXED),
-    (MarginStop(30.0, 0.25, 0.4), TIED),
-    (PhasedFTNL(0.5, "laplace", growth=1.7), TIED),
-    (PhasedFTNL(0.5, "gumbel", growth=3.0, random_phase=False), FIXED),
-    (PhasedFTNL(0.5), RANDOM),
-]
 
 
-@pytest.mark.parametrize(("learner", "problem"), CASES, ids=str)
+@pytest.mark.parametrize(
+    ("learner", "problem"),
+    [
+        (Votes(0.5), FIXED),
+        (Votes(3.0, 2.0), TIED),
+        (VotesOrLeader(0.9), TIED),
+        (VotesOrLeader(9.0), FIXED),
+        (MarginStop(2.0, 0.5, 1.0), FIXED),
+        (MarginStop(30.0, 0.25, 0.4), TIED),
+        (PhasedFTNL(0.5, "laplace", growth=1.7), TIED),
+        (PhasedFTNL(0.5, "gumbel", growth=3.0, random_phase=False), FIXED),
+        (PhasedFTNL(0.5), RANDOM),
+    ],
+    ids=str,
+)
 def test_exact_regret_is_the_mean_of_runs(learner, problem):
     reports = [7, 30, 200, 1500]
     runs = simulate.regret_curves(learner, problem, 1500, 500, 1, points=reports)
@@ -53,19 +52,6 @@ def test_exact_regret_is_the_mean_of_runs(learner, problem):
     found = exact.expected_regret(learner, problem, reports)
     assert (np.abs(means["mean"] - found.value) <= 5 * means["sem"] + found.error + 1e-9).all()
     assert (found.error < (0.05 if problem is RANDOM else 5e-3) * found.value + 1e-6).all()
-
-
-@pytest.mark.parametrize("learner", [Votes(0.5), VotesOrLeader(0.5), MarginStop(0.5)], ids=repr)
-def test_random_losses_have_no_exact_regret(learner):
-    refused(lambda: exact.expected_regret(learner, RANDOM, 10), "losses", learner.label)
-
-
-def test_growth_two_without_a_phase_is_ftnl():
-    table = np.random.default_rng(0).random((200, 4))
-    same = PhasedFTNL(1.0, "gumbel", growth=2.0, random_phase=False)
-    assert (same.play(table, 3) == FTNL(1.0, "gumbel").play(table, 3)).all()
-    a, b = (exact.expected_regret(x, FIXED, [10, 2**40]).value for x in (same, FTNL(1.0, "gumbel")))
-    np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
 def naive_votes_loss(learner, actions, extra=0):
@@ -108,28 +94,6 @@ def test_stop_law_is_that_of_play():
         assert abs(changed.mean() - expected) < 5 * math.sqrt(expected / len(runs))
 
 
-def test_stopping_chances_against_a_sum():
-    above = np.array([-1.0, 0.5, 0.3, -2.0])
-    rng = np.random.default_rng(0)
-    checks, limit = (rng.standard_exponential((200_000, n)) for n in (4, 1))
-    reached = above + checks >= limit
-    first = np.where(reached.any(axis=1), reached.argmax(axis=1), 4)
-    chances, left = margin_stop.stopping_chances(above)
-    found = np.bincount(first, minlength=5) / len(first)
-    np.testing.assert_allclose(np.append(chances, left), found, atol=0.006)
-
-
-def test_plans_of_phases_are_those_of_play():
-    game = Game(4, "full")
-    learner = PhasedFTNL(2.0, "gumbel", growth=1.5)
-    table = np.array([[0, 1], [0, 1], [1, 0], [0, 1]], float)
-    runs = np.array([learner.play(table, seed) for seed in range(3000)])
-    cost = table[np.arange(4), runs].sum(axis=1)
-    # rows (0, 1), (0, 1), (1, 0): table 1 of 8, whose action 1 loses 1
-    regret = game.regrets(epoch_plan(game, learner))[0, 1]
-    assert abs(cost.mean() - 1 - regret) < 5 * cost.std() / math.sqrt(len(runs))
-
-
 def packing_bound(actions, epsilon, rounds):
     """Theorem 1: what every private learner loses on some losses that are the same each round."""
     return stats.logistic.cdf(math.log(actions - 1) - epsilon * np.arange(rounds)).sum()
@@ -157,7 +121,7 @@ def telescoped(outcomes, law, eta, longest):
     """(left, right side, left for uniform choices) of Lemma 2 for n = 1, 2, ..., longest."""
     flat, before = np.zeros(outcomes.shape[1]), None
     for n in range(longest + 1):
-        mass, differences = compositions(outcomes, law, n)
+        mass, differences = epochs.compositions(outcomes, law, n)
         after = float(mass @ exact.expected_maximum(differences, "gumbel", 1 / eta))
         chosen = exact.selection_from_sums(differences, flat, "gumbel", 1 / eta)
         if n:
@@ -187,7 +151,7 @@ def test_a_random_phase_has_2e_at_most_with_several_gaps(seed):
     gaps = np.append(0.0, np.exp(rng.uniform(np.log(0.05), 0, groups)))
     log_counts = np.append(0.0, 300 * rng.uniform(0, 1, groups))
     problem = instances.deterministic_losses(gaps, log_counts=log_counts)
-    found = scaled_regret(PhasedFTNL(0.01, "gumbel"), problem)
+    found = epochs.scaled_regret(PhasedFTNL(0.01, "gumbel"), problem)
     assert found.value <= 1.001 * 2 * math.e
 
 
@@ -322,3 +286,210 @@ def test_the_history_has_the_constants_of_the_papers():
     assert f"| {cesari2026.theorem_1(1, math.inf, 0.5) - 1:g}, or" in text
     assert f"| {bounds.large_gaps(1, math.inf, 1, 'gumbel') - 1:g} | [whole" in text
     assert f"| {of_wu:.1f} | Wu" in text
+
+
+# Whole epochs -------------------------------------------------------------------------------------
+
+LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
+
+
+def maximum_by_quadrature(law, actions):
+    """E max of K draws, minus the mean."""
+    above = quad(lambda x: 1 - law.cdf(x) ** actions, 0, 80, limit=400, points=[1, 3, 10])[0]
+    below = quad(lambda x: law.cdf(x) ** actions, -60, 0, limit=400, points=[-10, -3, -1])[0]
+    return above - below - law.mean()
+
+
+@pytest.mark.parametrize("noise", LAWS)
+@pytest.mark.parametrize("actions", [2, 10, 1000])
+def test_the_expected_maximum_of_the_noise(noise, actions):
+    known = maximum_by_quadrature(LAWS[noise], actions)
+    computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - LAWS[noise].mean()
+    assert computed == pytest.approx(known, abs=1e-7)
+    bound = float(bounds.maximum(math.log(actions), noise))
+    assert known <= bound + 1e-7
+    assert noise == "laplace" or known == pytest.approx(bound, abs=1e-7)
+    # where the formula changes
+    below, above = (bounds.maximum(30 + x, noise) for x in (-1e-9, 1e-9))
+    assert below == pytest.approx(above, abs=1e-8)
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_the_slope_of_the_expected_maximum_is_the_probability(noise):
+    sums, step = np.random.default_rng(1).random((5, 4)) * 6, 1e-4
+    for j in range(4):
+        up, down = sums + step * np.eye(4)[j], sums - step * np.eye(4)[j]
+        rise, fall = (exact.expected_maximum(x, noise, 1.7) for x in (up, down))
+        won = exact.selection_from_sums(sums, np.zeros(4), noise, 1.7)[:, j]
+        assert (fall - rise) / (2 * step) == pytest.approx(won, abs=1e-6)
+
+
+def lemma_4(rounds, gap, epsilon):
+    """P[an action of that gap leads after n rounds] <= exp(-n gap min(gap, epsilon / 4) / 2)."""
+    return np.exp(-0.5 * rounds * gap * np.minimum(gap, epsilon / 4))
+
+
+@pytest.mark.parametrize("gaps", [[0.01] * 5, [0.2] * 40, np.linspace(0.003, 0.2, 30)])
+def test_small_gaps_bound_the_sum_over_epochs(gaps):
+    """Brute force: the epochs' costs when every probability is as large as its bound allows."""
+    n, cost = 2.0 ** np.arange(60), 0.0
+    left = np.ones(len(n))
+    # the largest gaps first
+    for gap in reversed(gaps):
+        taken = np.minimum(left, lemma_4(n, gap, 0.2))
+        cost, left = cost + float((2 * n * taken * gap).sum()), left - taken
+    assert cost <= 32 * (1 + math.log(len(gaps))) / min(gaps)
+
+
+# the lemmas
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_lemma_1(noise):
+    """The hazard rate is at most 1, unlike that of Gaussian noise; tails of differences fall by
+    exp(-v / 2), and need this exponent for Laplace noise."""
+    law, v = LAWS[noise], np.arange(0, 20.1, 0.25)
+    x, u = np.linspace(-25, 25, 501), np.linspace(0, 20, 41)[:, None]
+    assert np.max(law.logsf(x) - u - law.logsf(x + u)) < 1e-9
+    assert np.max(log_ndtr(-x / math.sqrt(2)) - u - log_ndtr(-(x + u) / math.sqrt(2))) > 1
+    y, weights = np.polynomial.legendre.leggauss(64)
+    at = np.arange(-30, 45)[:, None] + (y + 1) / 2
+    tail = np.array([(law.pdf(at) * law.sf(at + x) * weights / 2).sum() for x in v])
+    assert (tail <= 0.5 * np.exp(-v / 2) + 1e-12).all()
+    assert ((tail > np.exp(-v)).any()) == (noise == "laplace")
+
+
+@pytest.mark.parametrize("noise", [*LAWS, "gaussian"])
+@pytest.mark.parametrize("eta", [0.1, 0.5])
+def test_lemma_3_on_opposite_pairs(noise, eta):
+    """Equality for exponential noise; false for Gaussian noise of Laplace noise's variance."""
+    gaps, n = np.linspace(0.05, 0.95, 10), int(64 / eta)
+    hits = np.arange(n + 1)
+    differences, mass = 2.0 * hits - n, stats.binom.pmf(hits, n, (1 + gaps[:, None]) / 2)
+    if noise == "gaussian":
+        wrong = np.exp(log_ndtr(-differences * eta / 2))
+    else:
+        sums = np.stack([0 * differences, differences], axis=1)
+        wrong = exact.selection_from_sums(sums, np.zeros(2), noise, 1 / eta)[:, 1]
+    slack = mass @ (wrong * differences) / (n * (mass @ wrong)) - bounds.lemma_3(gaps, eta)
+    assert (slack > -1e-9).all() == (noise != "gaussian")
+    if noise == "exponential":
+        assert (slack[bounds.lemma_3(gaps, eta) >= 0.6] < 1e-6).all()
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_lemma_4_and_that_its_exponent_is_not_twice_as_large(noise):
+    once, twice = [], []
+    for epsilon, gap, n in product((0.03, 1.0, 10.0), (0.01, 0.1, 0.5), (2, 64, 1024)):
+        pair = instances.dependent("antithetic", gap)
+        chosen = exact.selection_probabilities(pair, n, noise, 2 / epsilon)
+        if chosen.group[1] > 1e3 * chosen.error:
+            cap = lemma_4(n, gap, epsilon)
+            once.append(chosen.group[1] / cap)
+            twice.append(chosen.group[1] / cap**2)
+    assert max(once) <= 1 < max(twice)
+
+
+def test_exact_regret_beyond_what_a_float_can_count():
+    """By a formula. At e^3000 actions epochs far past 700 scales of the noise still cost."""
+    for log_actions, gap, epsilon in (
+        (math.log(5), 0.4, 0.1),
+        (7.5, 0.4, 0.1),
+        (3000.0, 0.5, 0.02),
+    ):
+        others = log_actions + math.log1p(-math.exp(-log_actions))
+        n = 2.0 ** np.arange(50)
+        # chance of a wrong action by Gumbel noise: a softmax
+        wrong = np.exp(-np.logaddexp(0, n * gap * epsilon / 2 - others))
+        known = -math.expm1(-log_actions) * gap + (2 * n * gap * wrong).sum()
+        problem = epochs.equal_gaps(log_actions, gap)
+        for noise in LAWS if log_actions > 100 else ["gumbel"]:
+            regret = exact.expected_regret(FTNL(epsilon, noise), problem, 2**50)
+            assert regret.value[0] == pytest.approx(known, rel=1e-6 if noise == "gumbel" else 0.05)
+            assert regret.error[0] < 1e-3
+
+
+# the search
+
+
+@pytest.mark.parametrize(
+    ("log_actions", "bernoulli", "noise", "known"),
+    [
+        (math.log(2), False, "gumbel", 5.766),
+        (30.0, False, "laplace", 7.03),
+        (3000.0, False, "exponential", 7.977),
+        (10.0, True, "gumbel", 6.23),
+    ],
+)
+def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
+    """epsilon R / ln K of a known instance, gaps in [0.3, 1], epsilon = 0.02."""
+    found = epochs.worst_instance(FTNL(0.02, noise), log_actions, bernoulli=bernoulli, points=12)
+    constant = 8 * float(bounds.maximum(log_actions, noise)) / log_actions
+    assert known <= found["scaled_regret"] <= constant / 0.95
+    assert found["scaled_regret_error"] < 1e-6 and found["tried"] <= 12 + 2 * 13
+
+
+def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
+    algorithm = RandomPrefixSoftmax(0.02, prefix="half")
+    options = {"points": 5, "polish": 4, "groups": 2, "budget": 15}
+    first, again = (epochs.worst_instance(algorithm, 5.0, **options) for _ in range(2))
+    assert first == again
+    regret = exact.expected_regret(algorithm, first["instance"], 2**60).value[0]
+    assert first["scaled_regret"] == 0.02 * regret / first["instance"].log_actions
+    assert 5 + 15 <= first["tried"] <= 5 + 2 * 5 + 16
+    assert epochs.worst_instance(algorithm, 5.0, points=5, polish=0)["tried"] == 5
+    assert first["instance"].log_actions == pytest.approx(5.0)
+
+
+def test_naive_noise_is_worse_than_the_constant():
+    found = epochs.worst_instance(NaiveFTNL(0.02), math.log(8), points=4, polish=0)
+    assert found["scaled_regret"] > 15
+
+
+# Side by side -------------------------------------------------------------------------------------
+
+
+def sample(medians, runs, rng, tail=1.2):
+    """Runs of several algorithms with Pareto tails so heavy that means say little."""
+    scale = 2 ** (1 / tail)
+    return pd.concat(
+        pd.DataFrame(
+            {"instance": c, "algorithm": a, "regret": m / scale * (1 + rng.pareto(tail, runs))}
+        )
+        for c in range(5)
+        for a, m in enumerate(medians)
+    )
+
+
+def test_limits_hold_for_all_rows_at_once_and_leaders_are_right():
+    medians, missed, rng = [100.0, 100.0, 130.0, 400.0], 0, np.random.default_rng(0)
+    for _ in range(50):
+        runs = sample(medians, 300, rng)
+        table = estimates.quantile_limits(runs, ["instance", "algorithm"], confidence=0.9)
+        truth = table.algorithm.map(dict(enumerate(medians)))
+        missed += not ((table.lower_limit <= truth) & (truth <= table.upper_limit)).all()
+        led = side_by_side.leaders(table, ["instance"])
+        missed += not led[led.algorithm < 2].groupby("instance").leads.any().all()
+    # at most one in ten, but for one seed in 10^4
+    assert missed <= stats.binom.isf(1e-4, 50, 0.1)
+    assert not led[led.algorithm == 3].leads.any()
+    assert (led.groupby("instance").leads.sum() >= 1).all()
+
+
+def test_a_promise_of_half_as_much_again_is_kept_with_two_thirds():
+    assert side_by_side.at_privacy(HybridUCB, 3.0).epsilon == pytest.approx(2)
+    doubled = side_by_side.at_privacy(lambda e: FTNL(e, "exponential", 1.0), 0.5)
+    assert doubled.privacy.proved == pytest.approx(0.5) and doubled.noise_scale(10) == 4
+    assert side_by_side.at_privacy(RandomPrefixSoftmax, 0.2).epsilon == pytest.approx(0.2)
+    refused(lambda: side_by_side.at_privacy(RandomPrefixSoftmax, 1.0), "epsilon", "1", "0.25")
+
+
+def test_the_affordable_epsilon_of_a_power_law():
+    epsilons = np.geomspace(0.01, 10, 16)
+    regrets = [Estimate(3 / e, 0.1 / e) for e in epsilons]
+    found = side_by_side.affordable(epsilons, regrets, 6.0)
+    assert found.value == pytest.approx(0.5) and found.high == pytest.approx(3.3 / 6)
+    assert side_by_side.affordable(epsilons, regrets, 0.1) == Estimate(math.inf)
+    refused(lambda: side_by_side.affordable(epsilons, regrets, 1000.0), "target", "300", "1000")
+    vague = [Estimate(3 / e, 2 / e) for e in epsilons]
+    assert side_by_side.affordable(epsilons, vague, 6.0).se == math.inf
