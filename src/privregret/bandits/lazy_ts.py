@@ -51,9 +51,11 @@ def _decay(u, n, cut):
 @jit
 def _find_cut(arms, t, last, epsilon, chances):
     """Return the leader of rounds t to `last` and a cut, or 0; bound the chances of surprises."""
-    nearest, cut, deviations = math.inf, 0.0, np.empty(len(arms))
-    u = np.array([_optimistic(arm, t, epsilon) for arm in arms])
-    leader = u.argmax()
+    leader, nearest, cut, total = 0, math.inf, 0.0, 0.0
+    u, deviations = np.empty(len(arms)), np.empty(len(arms))
+    for j in range(len(arms)):
+        u[j] = _optimistic(arms[j], t, epsilon)
+        leader = j if u[j] > u[leader] else leader
     for j in range(len(arms)):
         # in time the other arms come closer
         u[j] = _optimistic(arms[j], t if j == leader else last, epsilon)
@@ -62,12 +64,14 @@ def _find_cut(arms, t, last, epsilon, chances):
         ratio = (u[leader] - u[j]) / (deviations[leader] + deviations[j])
         if j != leader and ratio < nearest:
             nearest, cut = ratio, u[leader] - ratio * deviations[leader]
-    if nearest < 1:
+    # too close for so small chances, and farther than 1 / n otherwise
+    if nearest < 1.5:
         return leader, 0.0
     for j in range(len(arms)):
         n = arms[j]["size"]
         chances[j] = math.exp(_log_density(u[j], n, cut)) / _decay(u[j], n, cut)
-    return leader, cut if chances.sum() < 0.1 else 0.0
+        total += chances[j]
+    return leader, cut if total < 0.2 else 0.0
 
 
 @jit
@@ -113,13 +117,15 @@ def _pull_counts(means, checkpoints, settings, rng):
         if t >= again:
             last = min(t + 1 + t // 16, horizon)
             leader, cut = _find_cut(arms, t + 1, last, epsilon, chances)
-            again = t if cut > 0 else t + 32
+            again = t if cut > 0 else t + 64
         if cut > 0:
+            left = min(2 * arms[leader]["size"] - arms[leader]["filled"], last - t)
+            soonest = float(left)
             for j in range(K):
                 rate = max(-math.log1p(-chances[j]), 1e-300)
                 waits[j] = np.floor(rng.standard_exponential() / rate)
-            left = min(2 * arms[leader]["size"] - arms[leader]["filled"], last - t)
-            certain = np.int64(min(waits.min(), left))
+                soonest = min(soonest, waits[j])
+            certain = np.int64(soonest)
         # the rounds before a possible surprise, and its round
         for j, rounds in ((leader, certain), (-1, min(left - certain, 1))):
             if rounds == 0:
