@@ -70,7 +70,7 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     gap tried, and T times the smallest gap bounds what is below it. Intervals are divided until all
     bounds are within 1% of the largest regret; "error" is the largest bound minus that regret.
     """
-    tried, new = pd.DataFrame(), 2.0 ** -np.arange(math.ceil(math.log2(T) / 2) + 4)
+    tried, new = pd.DataFrame(), 4.0 ** -np.arange(math.ceil(math.log2(T) / 4) + 2)
     while len(new):
         problems = [equal_gaps(log_actions, gap, bernoulli=True) for gap in new]
         found = exact.regret_curves(learner, problems, T).assign(gap=new)
