@@ -49,13 +49,11 @@ def at_worst(
     noisy = isinstance(algorithm, BatchedPrivate) and not isinstance(algorithm.base, FTPL)
     if noisy and runs >= 64:
         found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in chosen]
-        means = pd.DataFrame({"mean": [e.value for e in found], "se": [e.se for e in found]})
-        means["instance"] = [problem.name for problem in chosen]
     else:
         fresh = simulate.regret_curves(algorithm, chosen, horizon, runs, seed, points=1)
-        means = estimates.means(fresh, ["instance"])
-    largest = estimates.largest(means)
-    name = means.instance[means["mean"].idxmax()]
+        found = estimates.rows(estimates.means(fresh, ["instance"]))
+    name = chosen[np.argmax([e.value for e in found])].name
+    largest = estimates.largest(found)
     return {"instance": name, "mean": largest.value, "se": largest.se}
 
 

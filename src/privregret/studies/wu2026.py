@@ -66,9 +66,9 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     """Search all equal gaps in (0, 1] for the largest exact regret, Bernoulli losses.
 
     Regret / gap falls as the gap grows, since a better action is selected more often; with two
-    actions it is convex, so it is below its chords. So regret at a gap bounds regret up to the next
-    gap tried, and T times the smallest gap bounds what is below it. Intervals are divided until all
-    bounds are within 1% of the largest regret; "error" is the largest bound minus that regret.
+    actions it is convex, so it is below its chords. At gap 0 it is at most T. So regret at a gap
+    bounds regret up to the next gap tried. Intervals are divided until all bounds are within 1% of
+    the largest regret; "error" is the largest bound minus that regret.
     """
     tried, new = pd.DataFrame(), 4.0 ** -np.arange(math.ceil(math.log2(T) / 4) + 2)
     while len(new):
@@ -76,16 +76,15 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
         found = exact.regret_curves(learner, problems, T).assign(gap=new)
         tried = pd.concat([tried, found], ignore_index=True).sort_values("gap")
         gaps, worst = tried.gap.to_numpy(), tried.loc[tried.regret.idxmax()]
-        highest = (tried.regret + tried.error).to_numpy()
-        share, low, at, slope = highest / gaps, gaps[:-1], gaps[1:], 0.0
+        share = np.append(T, (tried.regret + tried.error) / gaps)
+        low, at, slope = np.append(0.0, gaps[:-1]), gaps, 0.0
         if np.isclose(log_actions, math.log(2)):
-            slope = np.minimum(np.diff(share) / np.diff(gaps), -1e-99)
-            at = np.clip((low - share[:-1] / slope) / 2, low, at)
-        bounds = np.append(gaps[0] * T, at * (share[:-1] + slope * (at - low)))
-        lower = np.append(gaps[0] / 4, low)
-        new = np.sqrt(lower * gaps)[bounds > (1 + 0.01) * worst.regret]
+            slope = np.minimum(np.diff(share) / (gaps - low), -1e-99)
+            at = np.clip((low - share[:-1] / slope) / 2, low, gaps)
+        bounds = at * (share[:-1] + slope * (at - low))
+        new = np.sqrt(np.maximum(low, gaps[0] / 4) * gaps)[bounds > (1 + 0.01) * worst.regret]
     found = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
-    error = max(bounds.max(), highest.max()) - worst.regret
+    error = bounds.max() - worst.regret
     return found | {"gap": worst.gap, "regret": worst.regret, "error": error}
 
 
