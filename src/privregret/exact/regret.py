@@ -194,9 +194,7 @@ def _every_round(algorithm, instance, start, end, so_far):
     noise = "none" if leaders else "gumbel"
 
     def scales(t):
-        if noise == "none":
-            return 1.0
-        return 1 / algorithm.inverse_temperature(t, instance.log_actions)
+        return 1.0 if leaders else 1 / algorithm.inverse_temperature(t, instance.log_actions)
 
     def gaps(t):
         return expected_gaps(instance, t - 1, noise, scales(t))

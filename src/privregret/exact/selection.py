@@ -249,8 +249,10 @@ def _of_two_outcomes(rounds, p, whole, rest, outcomes, log_counts, scales):
         sums = np.empty((mass.shape[1], len(log_counts)))
         for k in range(len(sums)):
             hits = first[0] + k
-            sums[k] = (rounds[i] - hits) * outcomes[0] + hits * outcomes[1]
-        result[i] = mean_softmax(mass[0], sums, log_counts, scales[i])
+            for g in range(len(log_counts)):
+                sums[k, g] = (rounds[i] - hits) * outcomes[0, g] + hits * outcomes[1, g]
+        for g, found in enumerate(mean_softmax(mass[0], sums, log_counts, scales[i])):
+            result[i, g] = found
     return result
 
 

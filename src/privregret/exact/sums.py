@@ -72,8 +72,11 @@ def mean_softmax(probabilities, sums, log_counts, scale):
     """Return `selection_from_sums` with Gumbel noise, averaged over the rows."""
     result, weights = np.zeros(len(log_counts)), np.empty(len(log_counts))
     for row in range(len(probabilities)):
-        weights[:] = log_counts - (sums[row] - sums[row].min()) / scale
-        top, total = weights.max(), 0.0
+        low, top, total = sums[row].min(), -np.inf, 0.0
+        # by entries: assigning a row takes seconds to compile
+        for g in range(len(weights)):
+            weights[g] = log_counts[g] - (sums[row, g] - low) / scale
+            top = max(top, weights[g])
         for g in range(len(weights)):
             weights[g] = np.exp(weights[g] - top)
             total += weights[g]

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -43,19 +44,22 @@ def at_worst(
     that holds for all at once. From 64 runs on, sums of the noise of EXP3 and HTINF serve as
     control variates (`regret_by_noise`).
     """
-    pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
-    tried = estimates.means(pilot, ["instance"])
-    chosen = [problems[i] for i in tried["mean"].nlargest(candidates).index]
+    tried = []
+    for problem in problems:
+        # no runs where even the largest regret is too small
+        most = horizon * np.ptp(getattr(problem, "adversary", problem).losses)
+        if sum(mean > most for mean, _ in tried) < candidates:
+            few = simulate.regret_curves(algorithm, problem, horizon, choosing, seed + 1, points=1)
+            tried.append((few.regret.mean(), problem))
+    chosen = [problem for _, problem in sorted(tried, key=itemgetter(0))[-candidates:]]
     noisy = isinstance(algorithm, BatchedPrivate) and not isinstance(algorithm.base, FTPL)
     if noisy and runs >= 64:
         found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in chosen]
-        means = pd.DataFrame({"mean": [e.value for e in found], "se": [e.se for e in found]})
-        means["instance"] = [problem.name for problem in chosen]
     else:
         fresh = simulate.regret_curves(algorithm, chosen, horizon, runs, seed, points=1)
-        means = estimates.means(fresh, ["instance"])
-    largest = estimates.largest(means)
-    name = means.instance[means["mean"].idxmax()]
+        found = estimates.rows(estimates.means(fresh, ["instance"]))
+    name = chosen[np.argmax([e.value for e in found])].name
+    largest = estimates.largest(found)
     return {"instance": name, "mean": largest.value, "se": largest.se}
 
 

@@ -125,11 +125,8 @@ def _walk(settings, averages, scale, nodes, skips, rng):
     last = len(averages) - 1
     result = np.zeros(2 << last)
     # one entry per batch
-    arms, states, weight = (
-        np.zeros((last + 1, 2), ARM),
-        np.zeros(last + 1, STATE),
-        np.ones(last + 1),
-    )
+    arms, states = np.zeros((last + 1, 2), ARM), np.zeros(last + 1, STATE)
+    weight = np.ones(last + 1)
     path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
     choose(arms[0], states[0], settings, 1, rng)
     j = 0

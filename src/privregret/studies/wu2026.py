@@ -65,23 +65,26 @@ def votes(losses: np.ndarray) -> np.ndarray:
 def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     """Search all equal gaps in (0, 1] for the largest exact regret, Bernoulli losses.
 
-    Regret / gap falls as the gap grows, since a better action is selected more often. So regret at
-    a gap bounds regret up to the next gap tried, and T times the smallest gap bounds what is below
-    it. Intervals are divided until all bounds are within 1% of the largest regret; "error" is the
-    largest bound minus that regret.
+    Regret / gap falls as the gap grows, since a better action is selected more often; with two
+    actions it is convex, so it is below its chords. At gap 0 it is at most T. So regret at a gap
+    bounds regret up to the next gap tried. Intervals are divided until all bounds are within 1% of
+    the largest regret; "error" is the largest bound minus that regret.
     """
-    tried, new = pd.DataFrame(), 2.0 ** -np.arange(math.ceil(math.log2(T) / 2) + 4)
+    tried, new = pd.DataFrame(), 4.0 ** -np.arange(math.ceil(math.log2(T) / 4) + 2)
     while len(new):
         problems = [equal_gaps(log_actions, gap, bernoulli=True) for gap in new]
         found = exact.regret_curves(learner, problems, T).assign(gap=new)
         tried = pd.concat([tried, found], ignore_index=True).sort_values("gap")
         gaps, worst = tried.gap.to_numpy(), tried.loc[tried.regret.idxmax()]
-        highest = (tried.regret + tried.error).to_numpy()
-        bounds = np.append(gaps[0] * T, highest[:-1] * gaps[1:] / gaps[:-1])
-        lower = np.append(gaps[0] / 4, gaps[:-1])
-        new = np.sqrt(lower * gaps)[bounds > (1 + 0.01) * worst.regret]
+        share = np.append(T, (tried.regret + tried.error) / gaps)
+        low, at, slope = np.append(0.0, gaps[:-1]), gaps, 0.0
+        if np.isclose(log_actions, math.log(2)):
+            slope = np.minimum(np.diff(share) / (gaps - low), -1e-99)
+            at = np.clip((low - share[:-1] / slope) / 2, low, gaps)
+        bounds = at * (share[:-1] + slope * (at - low))
+        new = np.sqrt(np.maximum(low, gaps[0] / 4) * gaps)[bounds > (1 + 0.01) * worst.regret]
     found = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
-    error = max(bounds.max(), highest.max()) - worst.regret
+    error = bounds.max() - worst.regret
     return found | {"gap": worst.gap, "regret": worst.regret, "error": error}
 
 
