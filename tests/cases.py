@@ -54,14 +54,13 @@ def lazy_ucb(epsilon, **instead):
     return lectures.plays("hu2021/4-bandit-setting", "lazy_ucb", instead, epsilon=epsilon)
 
 
-def hybrid_ucb(epsilon, tree="paper", **instead):
+def hybrid_ucb(epsilon, tree="paper"):
     repair = {"paper": {}, "rootfree": {"root": False}, "scaled": {"more": 1}}[tree]
-    name = "hu2021/4-bandit-setting"
-    return lectures.plays(name, "hybrid_ucb", instead, epsilon=epsilon, **repair)
+    return lectures.plays("hu2021/4-bandit-setting", "hybrid_ucb", epsilon=epsilon, **repair)
 
 
-def dp_se(epsilon, beta=None, **instead):
-    return lectures.plays("hu2021/6-experiments", "dp_se", instead, epsilon=epsilon, beta=beta)
+def dp_se(epsilon, beta=None):
+    return lectures.plays("hu2021/6-experiments", "dp_se", epsilon=epsilon, beta=beta)
 
 
 def lazy_dpts(epsilon):
@@ -77,12 +76,12 @@ def lazy_dpts(epsilon):
     return play
 
 
-def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
+def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0):
     """`play` of azize2025, Algorithm 1, with the rule of a class."""
     notebook = "azize2025/4-algorithms"
     index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
     given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
-    return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
+    return lectures.plays(notebook, "in_batches", index=index, epsilon=epsilon, **given)
 
 
 TWINS = {
