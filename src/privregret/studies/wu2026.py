@@ -65,7 +65,7 @@ def votes(losses: np.ndarray) -> np.ndarray:
 def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     """Search all equal gaps in (0, 1] for the largest exact regret, Bernoulli losses.
 
-    Regret / gap falls as the gap grows, since a better action is selected more often, and is at most
+    Regret / gap falls as the gap grows, since a better action is selected more often. It is at most
     T. So regret at a gap bounds regret up to the next gap tried. With two actions regret / gap is
     convex as well, since chances are means of a sigmoid of binomials, and below its chords.
     Intervals are divided until all bounds are within 1% of the largest regret; "error" is the
