@@ -76,12 +76,12 @@ def lazy_dpts(epsilon):
     return play
 
 
-def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0):
+def batched(rule, epsilon, alpha=2.0, n0=1, ties="random", power=0, **instead):
     """`play` of azize2025, Algorithm 1, with the rule of a class."""
     notebook = "azize2025/4-algorithms"
     index = lectures.namespace(notebook)[("klucb_index", "imed_index")[rule]]
     given = {"alpha": alpha, "n0": n0, "power": power, "first": ties == "first"}
-    return lectures.plays(notebook, "in_batches", index=index, epsilon=epsilon, **given)
+    return lectures.plays(notebook, "in_batches", instead, index=index, epsilon=epsilon, **given)
 
 
 TWINS = {
