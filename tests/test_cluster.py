@@ -143,7 +143,6 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
         killed.set()
 
     monkeypatch.setenv("PRIVREGRET_SCHEDULER", "nonsense")  # the context is nearer
-    refused(partial(exec, code, {}), "nonsense", error=simulate.ClusterError)
     threading.Thread(target=kill, daemon=True).start()
     with simulate.cluster(address):
         exec(code, {})

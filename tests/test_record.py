@@ -164,7 +164,6 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert frame.figure[0] == "hu2021/figure-01" and frame.figure[1:].isna().all()
     by_hand = (figures / "not-reproduced.tex").read_text()
     assert "Small." in by_hand and "Large." not in by_hand
-    assert "& claim & 1 & 1 & 1 & 1 & 0" in (figures / "verdicts.tex").read_text()
     pages = (figures / "findings.md").read_text()
     assert "| hu2021 | claim | 1 | 1 | 1 | 1 | 0 |" in pages
     assert "| hu2021 | step | 0 | 0 | 0 | 1 | 0 |" in pages
@@ -182,9 +181,8 @@ def test_findings_reach_the_tables_and_the_readme(root):
         "command": "privregret reproduce hu2021/one",
     }
     assert errata[3]["printed"] == "Is." and errata[3]["stands"] == ""
-    page = (figures / "errata.md").read_text()
-    assert page.index("theorem-6") < page.index("## Misprints") < page.index("## Conditions")
-    assert "Twice that." in page and "100% of it." in (figures / "README.md").read_text()
+    assert "Twice that." in (figures / "errata.md").read_text()
+    assert "100% of it." in (figures / "README.md").read_text()
     text = readme.read_text()
     assert "**4 claims: 1 reproduced, 1 after the repair of a misprint, 1 under a" in text
     assert "privacy loss up to 2.000" in text and "notebooks/hu2021/one.ipynb" in text

@@ -96,8 +96,7 @@ def within():
 def test_what_is_of_unknown_content_is_computed(computed, tmp_path):
     frame, array = pd.DataFrame({"x": [Unstated()]}), np.array([Unstated()], object)
     own = Unstated(), Unstated, Inherited(), OnUnstated(), within()
-    number = type("Mine", (float,), {"__module__": __name__})(1.0)
-    for known in (lambda: 1, partial(DPSE, 0.5), jit.jit(entries), *own, number, frame, array):
+    for known in (lambda: 1, partial(DPSE, 0.5), jit.jit(entries), *own, frame, array):
         assert computed(known) and computed({"x": [known]}), known
     kept = [store.cached(lambda x, factor=factor: factor * x) for factor in (2.0, 3.0)]
     assert [call(1.0) for call in kept] == [2.0, 3.0] and not entries(tmp_path)
@@ -121,9 +120,6 @@ def test_a_damaged_entry_is_computed_again(computed, tmp_path, capfd, caplog):
     for damaged in (content[:-1], b"", b"x" + content[1:], content[:-9] + b"\xff" + content[-8:]):
         entry.write_bytes(damaged)
         assert computed() and not computed()
-    entry.unlink()
-    entry.mkdir()
-    assert computed() and computed()
     assert not caplog.text and capfd.readouterr() == ("", "")
 
 
@@ -140,8 +136,6 @@ def test_the_switches_and_a_full_disk(computed, tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "replace", no_space)
     assert computed(1) and computed(1) and not computed()
     assert len(entries(tmp_path)) == 1
-    monkeypatch.setattr(store, "FOLDER", None)
-    assert computed() and computed()
 
 
 def test_the_size_is_bounded_and_what_was_used_last_stays(computed, tmp_path, monkeypatch):

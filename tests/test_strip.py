@@ -12,7 +12,6 @@ from conftest import ROOT, git
 
 ONE = ROOT / "notebooks/azize2025/3-lower-bound.ipynb"
 STRIP = "notebooks/.jupyter/strip.py"
-KEY = "filter.privregret-notebooks"
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 
@@ -119,7 +118,7 @@ def test_outputs_pass_nowhere(clone, tmp_path, where):
     as_lab_saves_it(tree / "one.ipynb")
     assert staged(tree) == ONE.read_text()
     settings = git(tree, "config", "--get-regexp", "^filter").splitlines()
-    assert len(settings) == 3 and f"{KEY}.required true" in settings
+    assert len(settings) == 3 and "filter.privregret-notebooks.required true" in settings
 
 
 def test_a_broken_notebook_is_kept_and_its_outputs_are_not(clone):
