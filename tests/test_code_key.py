@@ -46,7 +46,6 @@ from privregret.callee import inner
 
 @store.cached
 def outer(problem, x=1.0):
-    '''Add.'''
     from privregret.late import LATE
     return inner(x) + problem.mean + problem.shift() + LATE
 """,
@@ -133,7 +132,6 @@ def test_an_edit_of_the_engine_is_computed(run, first):
     for name, before, after, value in (
         ("privregret/callee.py", "FACTOR * x", "FACTOR * x + 1", 6.5),
         ("privregret/constants.py", "2.0", "3.0", 9.5),
-        ("privregret/outer.py", "Add.", "Add numbers.", 4.5),
     ):
         with edited(run, name, before, after):
             assert run()[:2] == [value, 1]
@@ -215,7 +213,6 @@ def test_a_bad_version_is_refused(monkeypatch):
 def test_what_is_stored_imports_nothing_that_publishes():
     for file in PACKAGE.rglob("*.py"):
         text = file.read_text()
-        assert not ("@store.cached" in text or "@jit" in text) or "privregret.press" not in text, (
-            file
-        )
+        kept = "@store.cached" in text or "@jit" in text
+        assert not (kept and "privregret.press" in text), file
     assert {*code_key.layers()} == {"engine", "press", "studies"}

@@ -2,16 +2,11 @@
 project and the papers agree."""
 
 import re
-import runpy
-import shlex
-import shutil
-import subprocess
-import sys
 import tomllib
 
 import pytest
 import yaml
-from conftest import ROOT, git
+from conftest import ROOT
 from packaging.requirements import Requirement
 
 import privregret
@@ -49,20 +44,6 @@ def test_locks_hold_what_is_asked_for_and_agree():
     assert len(site | dev) == len({name for name, _ in site | dev})
 
 
-def test_the_hook_for_notebooks_stops_outputs(tmp_path):
-    (hooks,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    (entry,) = [hook["entry"] for hook in hooks["hooks"] if hook["id"] == "outputs"]
-    text = next((ROOT / "notebooks").glob("hu2021/*.ipynb")).read_text()
-    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
-    git(tmp_path, "init", "-q")
-    for run in ("null", "7"):
-        ran = text.replace('"execution_count": null', f'"execution_count": {run}')
-        (tmp_path / "a.ipynb").write_text(ran)
-        git(tmp_path, "add", "a.ipynb")
-        done = subprocess.run([*shlex.split(entry), "a.ipynb"], cwd=tmp_path, capture_output=True)
-        assert done.returncode == (run == "7"), done.stderr
-
-
 def test_one_version_title_and_author():
     """CITATION.cff has them; what repeats them says the same."""
     readme, changes = ((ROOT / name).read_text() for name in ("README.md", "CHANGELOG.md"))
@@ -84,14 +65,3 @@ def test_a_paper_is_cited_in_the_version_that_is_meant(key):
     (cff,) = (str(r) for r in CITATION["references"] if r["title"].lower() == title)
     names = re.findall(r"arXiv:[\w.]+|(?<=PMLR )\d+", PAPERS[key].version)
     assert names and all(name in cff and name in bib for name in names)
-
-
-def test_a_benchmark_names_what_is_missing_and_writes_nothing(tmp_path, monkeypatch):
-    for name in ("peers.py", "README.md"):
-        shutil.copy(ROOT / "benchmarks" / name, tmp_path)
-    before = (tmp_path / "README.md").read_bytes()
-    monkeypatch.setattr(sys, "argv", ["peers.py"])
-    monkeypatch.setitem(sys.modules, "river", None)
-    with pytest.raises(SystemExit, match="river"):
-        runpy.run_path(str(tmp_path / "peers.py"), run_name="__main__")
-    assert (tmp_path / "README.md").read_bytes() == before

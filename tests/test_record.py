@@ -114,16 +114,12 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):
     at_notebook, at_output = ("notebooks", "hu2021/one"), ("outputs", "hu2021/figure-01")
     at_finding, at_number = (*at_notebook, "findings", 0), (*at_notebook, "numbers", "huRatio")
     output = whole["outputs"]["hu2021/figure-01"]
-    names = str(victim.with_suffix("")), "../thesis", "hu2021/.x"
     for value, *keys in (
-        *(([],), ({"notebooks": {}},), (1, "outputs")),
-        *((output, "outputs", bad) for bad in names),
-        *((3, *at_notebook), (3, *at_number), ("a", *at_notebook, "numbers")),
-        *(([1], *at_output, "kind"), ([1], *at_output, "files")),
+        ([],),
+        *((output, "outputs", bad) for bad in ("../thesis", "hu2021/.x")),
         ({"../../thesis.tex": "0"}, *at_output, "files"),
-        *(("x", *at_finding, f) for f in ("verdict", "kind", "value")),
-        *((None, *at_finding, "value"), ("1", *at_number, "error")),
-        (float("nan"), *at_number, "error"),
+        *(([1], *at_output, "kind"), (3, *at_number), ("1", *at_number, "error")),
+        *(("x", *at_finding, "verdict"), (float("nan"), *at_number, "error")),
     ):
         changed = at = {"": json.loads(json.dumps(whole))}
         *path_there, last = "", *keys
@@ -142,12 +138,6 @@ def test_what_is_removed_lies_below_figures(root):
     (root / "figures/hu2021").symlink_to(root / "elsewhere")
     record.forget(root, ["hu2021/one"])
     assert (root / "elsewhere/figure-01.tex").exists()
-
-
-def test_a_link_is_followed(tmp_path):
-    (tmp_path / "link").symlink_to(tmp_path / "file")
-    files.write(tmp_path / "link", b"new")
-    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_bytes() == b"new"
 
 
 def test_findings_reach_the_tables_and_the_readme(root):
@@ -174,7 +164,6 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert frame.figure[0] == "hu2021/figure-01" and frame.figure[1:].isna().all()
     by_hand = (figures / "not-reproduced.tex").read_text()
     assert "Small." in by_hand and "Large." not in by_hand
-    assert "& claim & 1 & 1 & 1 & 1 & 0" in (figures / "verdicts.tex").read_text()
     pages = (figures / "findings.md").read_text()
     assert "| hu2021 | claim | 1 | 1 | 1 | 1 | 0 |" in pages
     assert "| hu2021 | step | 0 | 0 | 0 | 1 | 0 |" in pages
@@ -192,9 +181,8 @@ def test_findings_reach_the_tables_and_the_readme(root):
         "command": "privregret reproduce hu2021/one",
     }
     assert errata[3]["printed"] == "Is." and errata[3]["stands"] == ""
-    page = (figures / "errata.md").read_text()
-    assert page.index("theorem-6") < page.index("## Misprints") < page.index("## Conditions")
-    assert "Twice that." in page and "100% of it." in (figures / "README.md").read_text()
+    assert "Twice that." in (figures / "errata.md").read_text()
+    assert "100% of it." in (figures / "README.md").read_text()
     text = readme.read_text()
     assert "**4 claims: 1 reproduced, 1 after the repair of a misprint, 1 under a" in text
     assert "privacy loss up to 2.000" in text and "notebooks/hu2021/one.ipynb" in text

@@ -1,7 +1,6 @@
 """Results on disk: served again if nothing that decides them has changed, computed otherwise."""
 
 import os
-import pwd
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar
@@ -97,8 +96,7 @@ def within():
 def test_what_is_of_unknown_content_is_computed(computed, tmp_path):
     frame, array = pd.DataFrame({"x": [Unstated()]}), np.array([Unstated()], object)
     own = Unstated(), Unstated, Inherited(), OnUnstated(), within()
-    number = type("Mine", (float,), {"__module__": __name__})(1.0)
-    for known in (lambda: 1, partial(DPSE, 0.5), jit.jit(entries), *own, number, frame, array):
+    for known in (lambda: 1, partial(DPSE, 0.5), jit.jit(entries), *own, frame, array):
         assert computed(known) and computed({"x": [known]}), known
     kept = [store.cached(lambda x, factor=factor: factor * x) for factor in (2.0, 3.0)]
     assert [call(1.0) for call in kept] == [2.0, 3.0] and not entries(tmp_path)
@@ -122,9 +120,6 @@ def test_a_damaged_entry_is_computed_again(computed, tmp_path, capfd, caplog):
     for damaged in (content[:-1], b"", b"x" + content[1:], content[:-9] + b"\xff" + content[-8:]):
         entry.write_bytes(damaged)
         assert computed() and not computed()
-    entry.unlink()
-    entry.mkdir()
-    assert computed() and computed()
     assert not caplog.text and capfd.readouterr() == ("", "")
 
 
@@ -141,8 +136,6 @@ def test_the_switches_and_a_full_disk(computed, tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "replace", no_space)
     assert computed(1) and computed(1) and not computed()
     assert len(entries(tmp_path)) == 1
-    monkeypatch.setattr(store, "FOLDER", None)
-    assert computed() and computed()
 
 
 def test_the_size_is_bounded_and_what_was_used_last_stays(computed, tmp_path, monkeypatch):
@@ -194,27 +187,15 @@ def test_finished_grid_points_are_kept(computed, tmp_path, monkeypatch):
     assert len(entries(tmp_path)) == 3
 
 
-@pytest.mark.parametrize(
-    ("variables", "place"),
-    [
-        ({"XDG_CACHE_HOME": "{}/xdg"}, "xdg/privregret/store"),
-        ({"XDG_CACHE_HOME": "relative", "HOME": "{}/home"}, "home/.cache/privregret/store"),
-        *(({"HOME": "/dev/null"}, None), ({}, None)),
-    ],
-)
-def test_the_folder_is_the_users_own(monkeypatch, tmp_path, variables, place):
-    """Without HOME and an entry in the list of users there is none."""
+def test_the_folder_is_the_users_own(monkeypatch, tmp_path):
+    """What is unpickled from it is nobody else's."""
     monkeypatch.setattr(files, "CHECKOUT", False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
-    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value.format(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
     found = files.cache_folder("store")
-    assert found == (place and tmp_path / place)
-    if found:
-        found.chmod(0o777)  # as another version made it
-        assert files.cache_folder("store").stat().st_mode & 0o777 == 0o700
-        monkeypatch.setattr(os, "geteuid", lambda: found.stat().st_uid + 1)
-        assert files.cache_folder("store") is None
+    assert found == tmp_path / ".cache/privregret/store"
+    found.chmod(0o777)  # as another version made it
+    assert files.cache_folder("store").stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(os, "geteuid", lambda: found.stat().st_uid + 1)
+    assert files.cache_folder("store") is None
