@@ -1,8 +1,6 @@
 """Replicates: the same numbers however they are run, streams of their own, and a tidy table."""
 
-import io
 import math
-import sys
 import tracemalloc
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +16,7 @@ from pandas.testing import assert_frame_equal
 from privregret import estimates, exact, instances, simulate
 from privregret.adversarial import tuning
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
-from privregret.core import checks, progress
+from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_2, HU2021_3, BernoulliBandit
@@ -187,19 +185,6 @@ def test_the_same_numbers_with_any_backend_of_joblib(backend):
     expected = curves(ALGORITHMS[2:], runs=5)
     with joblib.parallel_config(backend=backend):
         assert_frame_equal(curves(ALGORITHMS[2:], runs=5, workers=2), expected, check_exact=True)
-
-
-def test_what_is_finished_is_said_at_once_on_a_terminal_and_later_elsewhere(capsys, monkeypatch):
-    curves(ALGORITHMS[2:], runs=1)
-    before = capsys.readouterr().err
-    monkeypatch.setattr(progress, "QUIET", -1)
-    curves(ALGORITHMS[2:], runs=1)
-    assert not before and len(capsys.readouterr().err.splitlines()) == 2
-    shown = io.StringIO()
-    monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(sys, "stderr", shown)
-    progress.progress(None, 7).close()
-    assert "0/7" in shown.getvalue()
 
 
 def test_hardest_measures_where_it_did_not_choose():
