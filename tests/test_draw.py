@@ -41,14 +41,6 @@ def test_settings_of_the_user_have_no_part(monkeypatch):
     assert plt.rcParams["axes.xmargin"] == 0.05
 
 
-def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
-    rows = [(t, a, t, t, t, t) for a in ("_north", "south") for t in (1.0, 9.0)]
-    data = pd.DataFrame(rows, columns=COLUMNS)
-    for fig in (draw.regret_panel(data.drop(columns="epsilon")), draw.final_regret_panel(data)):
-        said = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
-        assert len(said) == 2 and "_north" in said[0]
-
-
 def test_algorithms_of_one_figure_differ_in_marker_and_in_colour_or_dashes():
     found = 0
     for path in ROOT.glob("figures/*/*.csv"):
