@@ -36,9 +36,6 @@ def test_batch_sizes():
     assert [batch_size(e) for e in (2.0, 0.7, 0.3, 1e-100)] == [1, 2, 4, checks.MAX_HORIZON]
 
 
-# base algorithms
-
-
 def test_htinf_stays_on_the_simplex():
     """A million steps with noise of either sign on the losses; `p` is left unnormalised at the end,
     to see Newton's error.
@@ -61,9 +58,6 @@ def _htinf_walk(steps, settings, rng):
         y = (0.2 if arm == 0 else 0.8) + rng.laplace(0.0, 1.0)
         htinf._observe(choices, states[0], settings, t, arm, y, rng)
     return worst, low, high
-
-
-# bases of one's own
 
 
 class PlainEXP3(EXP3):
@@ -188,9 +182,6 @@ def test_a_mistake_of_a_base_is_named(conversion):
         advice, problem = played(algorithm)
         refused(partial(algorithm.play, table(30, 3), *advice, 1), "choose", repr(arm))
         refused(partial(algorithm.run, problem, [30], 1), "choose", repr(arm))
-
-
-# tuning
 
 
 def test_tuning_reference_values():

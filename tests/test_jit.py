@@ -47,9 +47,6 @@ def test_code_of_another_signature_and_damaged_code_are_not_used(tmp_path, monke
     assert saved(*KINDS) == []
 
 
-# Loops
-# --------------------------------------------------------------------------------------------------
-
 ARM = np.dtype([("total", float)])
 WIDE = np.dtype([("total", float), ("more", float)])
 STATE = np.dtype([("best", np.int64)])
