@@ -288,20 +288,14 @@ def conversion(oracle, tau=1, scale=0.0):
 def over_experts(oracle, tau, scale):
     def play(losses, advice, rng):
         bandit = in_batches(oracle, advice.experts, tau, scale, rng)
-        return list(ADVICE["follow_experts"](losses, dense(advice, len(losses)), bandit, rng))
+        return list(ADVICE["follow_experts"](losses, advice.dense(len(losses)), bandit, rng))
 
     return play
 
 
-def dense(advice, rounds):
-    """(T, N, K) every expert's distribution in every round."""
-    segment = np.searchsorted(advice.starts, np.arange(rounds), side="right") - 1
-    return advice.rows[segment[:, None], advice.group[segment]]
-
-
 def exp4(name, **parameters):
     play = lectures.plays("asi2025/4-expert-advice", name, **parameters)
-    return lambda losses, advice, rng: play(losses, dense(advice, len(losses)), rng)
+    return lambda losses, advice, rng: play(losses, advice.dense(len(losses)), rng)
 
 
 EARLY, FEW = (40, 200, 300), (SIDES, REPORTS, 1500)
