@@ -221,7 +221,6 @@ TWO = BernoulliBandit(HU2021_2.name, (0.9, 0.5))
         ({"problems": [HU2021_2, HU2021_3, TWO]}, ["problems", repr(HU2021_2.name)]),
         ({"horizon": checks.MAX_ROUNDS + 1}, ["horizon", "10000000000", "10000000001"]),
         ({"points": [0, 10]}, ["points", "1", "array([ 0,"]),
-        ({"points": [5000]}, ["points", "2000", "5000"]),
     ],
 )
 def test_what_is_refused(wrong, shown):
