@@ -38,11 +38,6 @@ def by_play(play, problem, rounds, runs, seed) -> np.ndarray:
     return np.array([once() for _ in range(runs)])
 
 
-def by_run(algorithm, problem, rounds, runs, seed) -> np.ndarray:
-    """(runs, H, ...) what is played by `run`."""
-    return algorithm.run(problem, rounds, seed, runs)
-
-
 def views(played) -> np.ndarray:
     """(runs, V) numbers that determine the joint distribution over arms and rounds: counts or
     losses, products, mixtures.

@@ -30,9 +30,6 @@ def smallest(indices, rng):
     return chosen
 
 
-# bandits
-
-
 def ucb1(mean, top, n, t):
     """Auer et al. 2002."""
     return -mean - math.sqrt(2 * math.log(t - 1) / n)
@@ -85,9 +82,6 @@ def adap_klucb(epsilon, alpha=3.1):
     return play
 
 
-# full information
-
-
 def noisy_leader(noise, scale):
     return lambda sums, rng: int(np.argmax([scale * NOISE[noise](rng) - total for total in sums]))
 
@@ -136,9 +130,6 @@ def selection_by_enumeration(means, rounds, win):
         )
         result += p * np.asarray(win(sums))
     return result
-
-
-# compiled kernels, uncompiled
 
 
 class Recorder:

@@ -8,7 +8,7 @@ import naive
 import numpy as np
 import pytest
 from cases import batched, dp_se, lazy_ucb
-from laws import by_play, by_run, same_law
+from laws import by_play, same_law
 
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, KLUCB, AdaPKLUCB, AnytimeLazyUCB
 from privregret.bandits.dp_klucb import batch_ends
@@ -77,15 +77,12 @@ def test_a_first_batch_longer_than_the_horizon():
 def test_ablated_dp_klucb(forget, optimism):
     algorithm, rounds = AblatedDPKLUCB(1.0, 1.5, forget=forget, optimism=optimism), [20, 100, 600]
     problem = bandit(0.9, 0.5, 0.4)
-    drawn = by_run(algorithm, problem, rounds, 4800, seed=2)
+    drawn = algorithm.run(problem, rounds, 2, 4800)
     assert same_law(by_play(algorithm.play, problem, rounds, 1200, seed=1), drawn)
-    whole = by_run(DPKLUCB(1.0, 1.5), problem, rounds, 4800, seed=2)
+    whole = DPKLUCB(1.0, 1.5).run(problem, rounds, 2, 4800)
     assert not same_law(drawn, whole)
     nothing = AblatedDPKLUCB(1.0, 1.5, forget=False, optimism=1.0)
-    assert (by_run(nothing, problem, rounds, 4800, seed=2) == whole).all()
-
-
-# the lengths of epochs and batches
+    assert (nothing.run(problem, rounds, 2, 4800) == whole).all()
 
 
 def test_dp_se_with_an_epoch_longer_than_any_integer():

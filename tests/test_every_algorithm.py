@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from cases import CASES, FIRST, KINDS
 from conftest import refused
-from laws import by_play, by_run, same_law, tables, tally
+from laws import by_play, same_law, tables, tally
 
 from privregret import adversarial, bandits, companion, full_information, instances, simulate
-from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, EXP4Local, ExpertsFromBandit
+from privregret.adversarial import EXP3, FTPL, BatchedPrivate, EXP4Local, ExpertsFromBandit
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import checks, streams
@@ -81,7 +81,7 @@ def test_run_has_the_law_of_play(case):
     """With few plays, which are slow, and four times as many runs."""
     algorithm, _, problem, rounds, runs = case
     played = by_play(algorithm.play, problem, rounds, runs * 3 // 5, seed=1)
-    assert same_law(played, by_run(algorithm, problem, rounds, runs * 12 // 5, seed=2))
+    assert same_law(played, algorithm.run(problem, rounds, 2, runs * 12 // 5))
 
 
 A_TENTH = {"laplace": lambda scale, rng: rng.laplace(0.0, scale / 10)}
@@ -100,7 +100,7 @@ def test_a_comparison_of_laws_can_fail(algorithm, faulty):
     """A tenth of the noise is seen, and a leader of every round."""
     (case,) = (case for case in CASES if case.algorithm == algorithm)
     played = by_play(faulty, case.problem, case.rounds[:2], 600, seed=1)
-    assert not same_law(played, by_run(algorithm, case.problem, case.rounds[:2], 2400, seed=2))
+    assert not same_law(played, algorithm.run(case.problem, case.rounds[:2], 2, 2400))
 
 
 @pytest.mark.xdist_group("compiled")
@@ -186,8 +186,7 @@ def test_a_learner_refuses_what_makes_no_round(case):
     even = np.full((3, arms), 1 / arms)
     for value in (None, np.ones((2, arms)), even, even[0]) if advised else (even,):
         refused(lambda value=value: learner.choose(value), "advice")
-    for few in (1, 0, -1, 2.5, "2", None):
-        refused(lambda few=few: case.algorithm.start(few, 1, 1000), "actions" if full else "arms")
+    refused(lambda: case.algorithm.start(1, 1, 1000), "actions" if full else "arms")
     if case.problem.min_horizon > 1:
         refused(lambda: case.algorithm.start(3, 1, 2), "horizon")
 
@@ -290,13 +289,6 @@ def test_more_arms_than_can_be_looked_at_in_each_event(make, arms, horizon):
     assert (played.sum(axis=1) == [arms, horizon]).all() and played.min() == 1 and played[1, 0] > 1
 
 
-def test_a_million_actions():
-    many = instances.bernoulli_losses((0.1, 0.5), (1, 999_999))
-    assert (FTNL(5.0).run(many, [2**9, 2**12], 0).sum(axis=1) == [2**9, 2**12]).all()
-    e40 = instances.bernoulli_losses((0.1, 0.5), log_counts=(0.0, 40.0))
-    refused(lambda: FTNL(1.0).run(e40, [8], 0), "e^40.0")
-
-
 EDGES = {
     BernoulliBandit: [
         BernoulliBandit(f"{means}", means)
@@ -322,7 +314,7 @@ BOTH += [(EXP4Local(1.0, x, 0.05), ADVISED) for x in (checks.MIN_FRACTION, 1 / c
 @pytest.mark.parametrize("algorithm, problem", BOTH, ids=str)
 def test_run_is_play_at_the_ends_of_what_is_allowed(algorithm, problem):
     played = by_play(algorithm.play, problem, (10, 100), 300, seed=1)
-    assert same_law(played, by_run(algorithm, problem, (10, 100), 1200, seed=2))
+    assert same_law(played, algorithm.run(problem, (10, 100), 2, 1200))
 
 
 # Bad input
@@ -347,6 +339,7 @@ def test_parameters_have_a_range(case):
 
 SWITCH, LOCAL = adversarial.SparseSwitch(1.0, 0.1), EXP4Local(1.0, 0.1, 0.1)
 NOISY, MOST = BatchedPrivate(EXP3(0.1, 0.1), 0.1), checks.MAX_ROUNDS
+E40 = instances.bernoulli_losses((0.1, 0.5), log_counts=(0.0, 40.0))
 OVER, EXP4 = ExpertsFromBandit(NOISY), adversarial.EXP4Batched(1.0, 1e-3, 0.2, 0.3, 7)
 
 
@@ -356,37 +349,24 @@ OVER, EXP4 = ExpertsFromBandit(NOISY), adversarial.EXP4Batched(1.0, 1e-3, 0.2, 0
         (lambda: FTNL(1.0, "exponential", "hu2021"), ["scale", "'hu2021'"]),
         (lambda: FTNL(1.0, "gumbel", -1.0), ["scale", "-1.0"]),
         (lambda: FTNL(1.0, bernoulli_resampling=1), ["bernoulli_resampling", "True", "False", "1"]),
-        (lambda: RandomPrefixSoftmax(1.0, cap=0), ["cap", "0"]),
         (lambda: DPIMED(1.0, 1.0), ["alpha", "1.001", "1.0"]),
         (lambda: DPIMED(1.0, power=63), ["power", "62", "63"]),
         (lambda: DPSE(1.0).start(3, 0), ["horizon"]),
         (lambda: BatchedPrivate(SWITCH, 0.1), ["base", "real_losses", "SparseSwitch"]),
-        (
-            lambda: adversarial.LocallyPrivate(ExpertsFromBandit(HTINF(1.0)), 0.1),
-            ["base", "ExpertsFromBandit"],
-        ),
         (lambda: ExpertsFromBandit(LOCAL), ["bandit", "EXP4Local"]),
-        (lambda: ExpertsFromBandit(UCB1()), ["bandit", "UCB1"]),
         (
             lambda: ExpertsFromBandit(toy(adversarial.AdversarialAlgorithm)),
             ["bandit", "steps", "start", "Toy"],
         ),
         (lambda: adversarial.EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), ["delta", "0.4032", "0.5"]),
         (lambda: SWITCH.play(np.zeros((10, 3)), 0), ["sparse switch", "2", "3"]),
-        (lambda: SWITCH.run(cases.TURN, [10], 0), ["sparse switch", "2", "3"]),
-        *(
-            (lambda a=a: LOCAL.play(np.zeros((9, 2)), a, 0), ["advice", *words])
-            for a, words in (
-                (np.full((10, 3, 2), 0.5), ["10", "9"]),
-                (np.full((3, 2), 0.4), []),
-                (np.eye(3), ["3", "2"]),
-                ([[0.5, math.nan]] * 2, ["nan"]),
-            )
-        ),
+        (lambda: LOCAL.play(np.zeros((9, 2)), np.full((10, 3, 2), 0.5), 0), ["advice", 10, 9]),
+        (lambda: LOCAL.play(np.zeros((9, 2)), np.eye(3), 0), ["advice", 3, 2]),
+        (lambda: LOCAL.play(np.zeros((9, 2)), [[0.5, math.nan]] * 2, 0), ["advice", "nan"]),
         (lambda: adversarial.tuning.batched_htinf(0.1, "other"), ["sigma", "'other'"]),
         (lambda: NOISY.run_with_noise(SIDES, 0, 1, 2), ["horizon", 0]),
-        (lambda: NOISY.run_with_noise(SIDES, 100, 1, 0), ["runs", 0]),
         (lambda: BatchedPrivate(FTPL(1, 5), 1).run_with_noise(SIDES, 9, 1, 2), ["base", "FTPL"]),
+        (lambda: FTNL(1.0).run(E40, [8], 0), ["e^40.0"]),
         # what would take years
         (lambda: UCB1().run(cases.TWO, [MOST + 1], 1), ["checkpoints", MOST]),
         (lambda: OVER.run(ADVISED, [10 * MOST + 1], 1), ["checkpoints", 10 * MOST]),
@@ -403,18 +383,15 @@ def test_bad_tables_and_bad_rounds(case):
     algorithm, problem = case.algorithm, case.problem
     arms, few = problem.memory_sizes[0], problem.min_horizon - 1
     name = "rewards" if isinstance(problem, BernoulliBandit) else "losses"
-    for table, shown in [
-        (put(np.full((101, arms), 0.5), (3, 1), math.nan), ("[0, 1]", "nan", "3", "1")),
-        (put(np.full((101, arms), 0.5), (3, 1), 1.001), ("[0, 1]", "1.001", "3", "1")),
-        (np.zeros((10, 1)), ("(10, 1)",)),
-        (np.zeros((few, arms)), (f"({few}, {arms})",)),
-    ]:
+    for table, *shown in (
+        (put(np.full((101, arms), 0.5), (3, 1), math.nan), "[0, 1]", "nan", "3", "1"),
+        (np.zeros((few, arms)), f"({few}, {arms})"),
+    ):
         refused(lambda t=table: algorithm.play(*tables(problem, t), 0), name, *shown)
     table = np.eye(arms)[np.arange(101) % arms]
     played = [algorithm.play(*tables(problem, x), 3) for x in (table, table.tolist(), table > 0)]
     assert (played[0] == played).all()
     refused(lambda: algorithm.run(problem, [20, 10], 0), "checkpoints", "[20, 10]")
-    refused(lambda: algorithm.run(problem, [101], 0, runs=0), "runs", "0")
     if few:
         refused(lambda: algorithm.run(problem, [few], 0), "checkpoints", few + 1, few)
         call = partial(simulate.regret_curves, algorithm, problem, few, 1, 0)
@@ -431,8 +408,6 @@ def test_problems_of_another_kind(case):
     for wrong in ((0.5, 0.6), None, np.zeros((9, 2))):  # a table is the likeliest mistake
         refused(lambda p=wrong: case.algorithm.run(p, [101], 0), label, kind)
         refused(lambda p=wrong: curves(problems=[p]), "problems")
-    if case is FAMILIES[0]:
-        refused(lambda: case.algorithm.run(cases.TURN, [9], 0), "losses=adversary.table(T)")
 
 
 # Algorithms of one's own

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from cases import dense
 from conftest import refused
 
 from privregret import exact, instances
@@ -66,7 +65,7 @@ def test_comparators_of_experts():
     advice = Advice.of_arms(rng.integers(3, size=(5, 5)), 3, range(0, 120, 25))
     problem = ExpertProblem(instances.switching(3, 7, 120), advice)
     losses = problem.adversary.table(120)
-    expected = np.cumsum(np.einsum("tnk,tk->tn", dense(advice, 120), losses), axis=0)
+    expected = np.cumsum(np.einsum("tnk,tk->tn", advice.dense(120), losses), axis=0)
     np.testing.assert_allclose(problem.comparators([7, 120]), expected[[6, 119]], rtol=1e-12)
 
 
@@ -150,8 +149,6 @@ TURN = instances.switching(2, 2, 10)
     ("make", "words"),
     [
         (lambda: BernoulliBandit("x", ((0.5, 0.5),)), ["means", "((0.5, 0.5),)"]),
-        (lambda: BernoulliBandit("x", (True, 0.5)), ["means", "(True, 0.5)"]),
-        (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), ["losses", "'0.5'"]),
         (lambda: instances.bernoulli_losses((0.5,)), ["log_counts", "2", "1"]),
         (lambda: instances.bernoulli_losses((0.5, 0.6), (1, 0)), ["counts", "0"]),
         (lambda: StochasticLosses("x", PAIR, (0.0, 0.0), (0.7,)), ["probabilities", "1", "0.7"]),
@@ -171,7 +168,6 @@ TURN = instances.switching(2, 2, 10)
         (lambda: TURN.regret([1.0], [5, 10]), ["run", "(1,)"]),
         (lambda: TURN.regret([1.0, math.nan], [5, 10]), ["run", "nan"]),
         (lambda: Adversary("x", [0], [[0.5, 0.2]], True).table(3), ["rng", "None"]),
-        (lambda: counts_of(np.array([0, 1, -1, 2]), [2, 4], 5), ["play", "3"]),
         (lambda: counts_of(np.array([0, 1, 5, 2]), [2, 4], 5), ["play", "3"]),
     ],
 )

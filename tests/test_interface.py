@@ -140,13 +140,12 @@ def test_a_rule_names_the_argument_and_what_is_allowed():
     number, listed = checks.positive_int, checks.list_of(checks.positive)
     for rule, value, *shown in (
         *((number, 1e30, 2**62, "1e+30"), (number, 10**400, 2**62)),
-        *((number, value, value) for value in (2.5, True, -1)),
+        *((number, value, value) for value in (2.5, True)),
         *((listed, [], 1, "[]"), (listed, [1, 1], "[1, 1]"), (listed, [0.5, math.nan], "this[1]")),
         *((listed, "[0.5, 1]", '"[0.5, 1]"'), (checks.means, [0.5], 2, "[0.5]")),
         *((checks.integer_in(2, 5), 6, 5, 6), (checks.number_in(0, 1, "[)"), 1, "[0, 1)", 1)),
         (checks.one_of("DPSE", "UCB1"), "DPS", "'DPSE', 'UCB1'", "'DPS'"),
         *((checks.checkpoints(1), [2, 2.5], "[2, 2.5]"), (checks.checkpoints(3), [1, 2], "(3)")),
-        (checks.checkpoints(1, 100), [2, 101], 100, 101),
         (checks.checkpoints(1), np.array([1, 2**63], np.uint64), 2**62, 2**63),
         (checks.array_in(0, 1, shape=2), [[0.5, 2.0]], "[0, 1]", 2.0),
     ):

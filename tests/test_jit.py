@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from privregret import simulate
-from privregret.adversarial import EXP4Local
+from privregret.adversarial import EXP4Batched, EXP4Local
 from privregret.bandits import AnytimeLazyUCB, BanditAlgorithm
 from privregret.core import code_key, files, jit, loops, noise
 from privregret.core.algorithm import NOT_PRIVATE, Steps
@@ -46,9 +46,6 @@ def test_code_of_another_signature_and_damaged_code_are_not_used(tmp_path, monke
     monkeypatch.setattr(files.os, "replace", Mock(side_effect=OSError(28, "No space left")))
     assert saved(*KINDS) == []
 
-
-# Loops
-# --------------------------------------------------------------------------------------------------
 
 ARM = np.dtype([("total", float)])
 WIDE = np.dtype([("total", float), ("more", float)])
@@ -109,9 +106,13 @@ def test_a_constant_that_changes_is_read_again(monkeypatch):
 
 def test_kernels_of_the_package_alter_nothing_and_have_entries_and_others_have_none():
     """What is filled into templates is no assignment of a program."""
-    for kind, steps in ((loops.LOSSES, FollowTheLeader.steps), (loops.EXPERTS, EXP4Local.steps)):
-        for loop in (loops.play(kind, steps), loops.rounds(kind, steps)):
+    names = set()
+    for kind in (FollowTheLeader, EXP4Local, EXP4Batched):
+        for loop in (of(kind.templates, kind.steps) for of in (loops.play, loops.rounds)):
             assert code_key.intact(loop), loop
+            names.add(loop.__name__)
+    # the last two share a step, and entries are known by name
+    assert len(names) == 6
     steps = AnytimeLazyUCB.steps
     loop, other = (loops.rounds(loops.BANDIT, s) for s in (steps, steps._replace(state=WIDE)))
     assert type(loop._cache) is type(other._cache) is jit._Cache

@@ -45,7 +45,8 @@ def checked(name, injected):
         exec(source, namespace)
 
 
-def test_the_smoke_profile_has_every_notebook_and_no_other():
+def test_the_smoke_profile_and_the_faults_are_for_every_notebook_and_no_other():
+    assert {*PLANTS} == {*NAMES}
     assert {*tomllib.loads((ROOT / "notebooks/smoke.toml").read_text())} == {*NAMES}
 
 
@@ -157,7 +158,3 @@ def test_a_planted_fault_turns_the_verdicts_about_it(notebook, keys, patch, smok
     planted.through_run(monkeypatch)
     patch(monkeypatch)
     assert run.unturned(keys.split(), before, run.findings(notebook, keys.split())) == []
-
-
-def test_every_notebook_has_a_planted_fault():
-    assert {*PLANTS} == {*NAMES}

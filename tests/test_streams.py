@@ -8,10 +8,9 @@ import cases
 import numpy as np
 from conftest import refused
 
-from privregret import adversarial
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit
 from privregret.bandits import DPSE, AnytimeLazyUCB, BanditAlgorithm
-from privregret.core import identity, loops, streams
+from privregret.core import identity, streams
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.instances import HU2021_2, BernoulliBandit
 
@@ -94,11 +93,3 @@ def test_the_stream_of_a_block_is_numpys():
     for seed in (0, 2**31, 2**64, 2**200 + 17):
         one, other = (streams.generator((1,), seed, block) for block in (0, 1))
         assert one.random() != other.random()
-
-
-def test_loops_of_algorithms_that_share_a_step_are_their_own():
-    """Kernels on disk are known by their names: a loop is named by both steps."""
-    local, batched = adversarial.EXP4Local, adversarial.EXP4Batched
-    assert local.steps.choose is batched.steps.choose
-    one, other = (loops.play(kind.templates, kind.steps).__name__ for kind in (local, batched))
-    assert one != other

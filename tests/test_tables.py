@@ -77,7 +77,6 @@ def test_bad_tables(given, shown):
     [
         ("a,b\n0,1\n0.5,0.5,0\n", ["line 3", 3, 2]),  # pandas would take it for an index
         ("a,b\n0,1\n\n0.5,\n", ["line 4", "column b", "[0, 1]", "''"]),
-        ("a,b\n0,1\nnan,1\n", ["line 3", "column a", "'nan'"]),
         ("a,b\n0.5,1.5\n0,0\n", ["line 2", "column b", "'1.5'"]),
         ('a,b\n0,"1\n0,0\n', ["line 3", "column b"]),
         ("t, Action ,click\n0,1,0\n0,0,1\n1,1,1\n", ["Action"]),
@@ -86,13 +85,9 @@ def test_bad_tables(given, shown):
         ("a,b\n0,1\n", ["(1, 2)"]),
         ("", ["line 1"]),
         ("a,ad_click\n0,1\n1,0\n", ["'ad_click'"]),
-        ("user-id,item id,was clicked\n0,1,0\n1,0,0\n1,1,1\n", ["'item id'"]),
-        ("Unnamed: 0,a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
         ("a;b\n0,1;0,2\n", ["line 1", "semicolons"]),
-        ("a\tb\n0\t1\n", ["line 1", "tabs"]),
         ('a,b\n"0,5",1\n0,0\n', ["line 2", "'0,5'", "decimal"]),
         ("a, a\n0,1\n1,0\n", ["line 1", "'a', 'a'"]),
-        ("a,b\n0,1\n1,0\n".encode("utf-16-le"), ["UTF-8", "UTF-16"]),
         ("a,caf\xe9\n0,1\n1,0\n".encode("latin-1"), ["UTF-8"]),
     ],
 )
@@ -108,10 +103,6 @@ def test_hints_help(tmp_path):
     pd.DataFrame(REWARDS).to_csv(path, index=False)
     error = refused(lambda: tables.read(path), "line 1", "'0', '1', '2'", "columns")
     assert "index" not in str(error)
-    pd.DataFrame(REWARDS * 2, columns=[c * 300 for c in "abc"]).to_csv(path, index=False)
-    error = refused(lambda: tables.read(path), "[0, 1]")
-    assert len(str(error).replace(str(path), "")) < 250
-    refused(lambda: tables.read(tmp_path), str(tmp_path), "folder")
     refused(lambda: tables.read("nowhere.csv"), "nowhere.csv")
     log = pd.DataFrame({"arm": [0, 1, 1], "reward": [0, 1, 0]})
     refused(lambda: curves(UCB1(), rewards=log, points=1), "rewards", "'arm'")
