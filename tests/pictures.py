@@ -1,7 +1,11 @@
-"""What is wrong with a figure: points that its data do not have, curves without a name."""
+"""What is wrong with a figure: points that its data do not have, curves without a name, labels on
+top of each other."""
+
+import itertools
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
@@ -14,6 +18,7 @@ def problems(fig, data) -> list[str]:
     numbers = data.select_dtypes("number").to_numpy(float).ravel()
     known, wrong = np.unique(numbers[np.isfinite(numbers)]), []
     fig.draw_without_rendering()
+    renderer = FigureCanvasAgg(fig).get_renderer()
     legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes if ax.get_legend())]
     entries = {text.get_text() for legend in legends for text in legend.get_texts()}
     for ax in filter(mpl.axes.Axes.get_visible, fig.axes):
@@ -29,6 +34,8 @@ def problems(fig, data) -> list[str]:
             if isinstance(band, PolyCollection) and band.get_alpha() in (0.2, 0.3):
                 for path in band.get_paths():
                     wrong += _absent("a band", path.vertices[:, 1], known)
+        for axis in (ax.xaxis, ax.yaxis):
+            wrong += _overlapping(axis, renderer)
     return wrong
 
 
@@ -43,3 +50,16 @@ def _absent(what, drawn, known):
     nearest = abs(around - drawn).min(axis=0)
     share = (nearest <= 1e-9 * np.maximum(1e-3, abs(drawn))).mean()
     return [f"{what}: {1 - share:.0%} of its points are not in the data"] if share < 0.99 else []
+
+
+def _overlapping(axis, renderer):
+    """Two labels of ticks of one axis that share space."""
+    labels = [t for t in axis.get_ticklabels(which="both") if t.get_visible() and t.get_text()]
+    low, high = sorted(axis.get_view_interval())
+    side = 0 if axis.axis_name == "x" else 1
+    labels = [t for t in labels if low <= t.get_position()[side] <= high]
+    boxes = sorted((t.get_window_extent(renderer) for t in labels), key=lambda b: b.min[side])
+    pairs = itertools.pairwise(boxes)
+    if any(one.max[side] > other.min[side] + 0.5 for one, other in pairs):
+        return [f"labels of the {axis.axis_name} axis overlap"]
+    return []
