@@ -2,6 +2,9 @@
 project and the papers agree."""
 
 import re
+import runpy
+import shutil
+import sys
 import tomllib
 
 import pytest
@@ -65,3 +68,14 @@ def test_a_paper_is_cited_in_the_version_that_is_meant(key):
     (cff,) = (str(r) for r in CITATION["references"] if r["title"].lower() == title)
     names = re.findall(r"arXiv:[\w.]+|(?<=PMLR )\d+", PAPERS[key].version)
     assert names and all(name in cff and name in bib for name in names)
+
+
+def test_a_benchmark_names_what_is_missing_and_writes_nothing(tmp_path, monkeypatch):
+    for name in ("peers.py", "README.md"):
+        shutil.copy(ROOT / "benchmarks" / name, tmp_path)
+    before = (tmp_path / "README.md").read_bytes()
+    monkeypatch.setattr(sys, "argv", ["peers.py"])
+    monkeypatch.setitem(sys.modules, "river", None)
+    with pytest.raises(SystemExit, match="river"):
+        runpy.run_path(str(tmp_path / "peers.py"), run_name="__main__")
+    assert (tmp_path / "README.md").read_bytes() == before

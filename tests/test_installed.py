@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from importlib.metadata import distribution, distributions
 
 import pytest
@@ -103,6 +104,18 @@ def test_the_command_says_what_it_needs(run, site):
     without = "import sys; sys.modules['fcntl'] = None; "
     press = "from privregret.core import files; from privregret.press import notebook, publish"
     assert run("-c", without + press, others=True)[0] == 0
+
+
+def test_the_source_distribution_has_no_tests_without_their_helpers(site):
+    source = site.parent / "from"
+    (source / "tests").mkdir()
+    (source / "tests/test_one.py").touch()
+    code = "from setuptools.build_meta import build_sdist as b; b('dist')"
+    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
+    (made,) = source.glob("dist/*.tar.gz")
+    names = tarfile.open(made).getnames()
+    assert any("src/privregret/simulate.py" in n for n in names)
+    assert not [n for n in names if "/tests" in n]
 
 
 PUBLISH = """

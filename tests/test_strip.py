@@ -25,6 +25,7 @@ def origin(tmp_path):
         shutil.copy(ROOT / name, origin / name)
     shutil.copy(ONE, origin / "one.ipynb")
     (origin / "two.ipynb").write_text("not a notebook: {")
+    (origin / "a.pdf").write_bytes(b"%PDF\n\r\n")
     git(origin, "init", "-q", "-b", "main")
     git(origin, "add", ".")
     git(origin, "commit", "-qm", "one")
@@ -154,3 +155,9 @@ def test_a_branch_that_is_looked_at_runs_nothing(origin, clone, tmp_path):
     git(clone, "checkout", "-q", "evil", env=os.environ | {"PYTHONPATH": "src"})
     as_lab_saves_it(clone / "one.ipynb")
     assert staged(clone) == ONE.read_text() and not (tmp_path / "ran").exists()
+
+
+def test_a_clone_that_converts_line_ends_has_the_same_bytes(origin, tmp_path):
+    git(tmp_path, "clone", "-q", "-c", "core.autocrlf=true", origin, "crlf")
+    for path in git(origin, "ls-files").split():
+        assert (tmp_path / "crlf" / path).read_bytes() == (origin / path).read_bytes()
