@@ -5,9 +5,7 @@ import math
 import pickle
 import random
 import statistics
-import struct
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
@@ -64,40 +62,12 @@ def last(rule):
     return lambda seen, rng: rule(seen[-1], rng)
 
 
-def counted_down(x, rng):
-    steps = 0
-    while x > 0.5:
-        x, steps = x - 1, steps + 1
-    return steps
-
-
-def shuffled(x, rng):
-    both = [x, x]
-    rng.shuffle(both)
-    return both[0] == 1
-
-
-def swallowed(x, rng):
-    try:
-        return float(x) > 0.5
-    except TypeError:
-        return 0
-
-
-def bracketed_noise(x, rng):
-    z = rng.laplace()
-    while not 0 < z < 0.5:
-        z = rng.laplace()
-    return x + z > 0.5
-
-
-def differences(*steps):
-    """Read a reward in releases that share their noise and differ by small multiples of it."""
+def differences(step):
+    """Read a reward in two releases that share their noise and differ by a small multiple of it."""
 
     def rule(x, rng):
         z = rng.laplace()
-        low, *high = (float(x * (1 + step) + z) for step in (0, *steps))
-        return sum(high) - len(high) * low > sum(steps) / 2
+        return float(x * (1 + step) + z) - float(x + z) > step / 2
 
     return rule
 
@@ -113,32 +83,9 @@ def beside(weight, scale=1.0):
     return rule
 
 
-def noise_in_small_print(x, rng):
-    w, z = x + rng.laplace(), rng.laplace()
-    noisy = (float(w + 1e-8 * z) - float(w)) * 1e8
-    return float(x + z) - noisy > 0.5
-
-
-def set_back(x, rng):
-    source = np.random.Generator.bit_generator.__get__(rng)
-    state, known = source.state, rng.laplace()
-    source.state = state
-    return x + rng.laplace() - float(known) > 0.5
-
-
-def autoregressive(x, rng):
-    z = rng.laplace()
-    first = float(x + z)
-    return float(0.9 * (x + z) + 1e-9 * x) - 0.9 * first > 0.5e-9
-
-
 # of the last reward
 LEAKS = {
     **{f"finite differences {h}": differences(h) for h in (1e-6, 1.5e-8, 1e-11)},
-    "a chain of differences": differences(1e-8, 1.5e-8, 1e-9),
-    "noise in small print": noise_in_small_print,
-    "a generator set back": set_back,
-    "autoregressive noise": autoregressive,
     "a noise scaled up": lambda x, rng: (
         float(x + (z := rng.laplace()) * (1 + 1e-13)) - float(z) > 0.5
     ),
@@ -150,36 +97,26 @@ LEAKS = {
     "no noise of ours": lambda x, rng: x + noise.laplace(0.0, rng) > 0.5,
     "clipped inside": lambda x, rng: np.clip(x, 0, 0.5) > 0.2,
     "a limit of a shifted reward": lambda x, rng: bool(x - 1e-17 < 0),
-    "a limit of a scaled reward": lambda x, rng: bool(x * (1 + 1e-9) > 1),
-    "== 1": lambda x, rng: 1 if x == 1 else 0,
     "dict": lambda x, rng: {1.0: 1}.get(x, 0),
     "a comparison is an index": lambda x, rng: [0, 1][x > 0.5],
-    "not": lambda x, rng: not x,
     "comparisons compared": lambda x, rng: bool((x > 0.5) == (x > 0.2)),
-    "floor": lambda x, rng: math.floor(x + 0.5),
     "% on the right": lambda x, rng: 1.5 % (x + 1) < 0.6,
     "/ on the right": lambda x, rng: 1 / (1 + x) < 0.6,
     "abs": lambda x, rng: abs(-x) > 0.5,
     "as_integer_ratio": lambda x, rng: x.as_integer_ratio()[0],
     "copy": lambda x, rng: copy.deepcopy([x])[0] == 1,
     "pickle": lambda x, rng: pickle.loads(pickle.dumps(x)) == 1,
-    "Fraction": lambda x, rng: x == Fraction(1),
     "the sign of zero": lambda x, rng: math.copysign(1, (x - 0.5) * 0) > 0,
     "what nearly cancels": lambda x, rng: 0.1 * x + 0.2 * x > 0.3 * x,
     "np.exp": lambda x, rng: np.exp(x) > 2,
-    "while": counted_down,
-    "a caught error": swallowed,
     "is": lambda x, rng: (x.item() > 0.5) is True,
     "isinstance": lambda x, rng: isinstance(x, float) and float(x) > 0.5,
-    "bytes": lambda x, rng: np.array([x]).tobytes()[-1] != 0,
-    "choice": lambda x, rng: rng.choice(2, p=[1 - x, x]),
-    "shuffle": shuffled,
     "binomial": lambda x, rng: rng.binomial(1, x),
     "scale of numpy's": lambda x, rng: rng.exponential(x) > 0,
     "no noise times a number": lambda x, rng: x + 0 * rng.laplace() > 0.5,
     "a noise that cancels": lambda x, rng: x + (z := rng.laplace()) - z > 0.5,
     "a noise that is known": lambda x, rng: x + (z := rng.laplace()) - float(z) > 0.5,
-    "a noise between two numbers": bracketed_noise,
+    "a noise between two numbers": lambda x, rng: -5 < (z := rng.laplace()) < 5 and x + z > 0.5,
     "a noise that both have": lambda x, rng: np.argmax([0.5 + (z := rng.laplace()), x + z]),
     "a noise foretold": lambda x, rng: x - copy.deepcopy(rng).laplace() + rng.laplace() > 0.5,
     "bit_generator": lambda x, rng: x > 0.5 and rng.bit_generator is not None,
@@ -188,7 +125,6 @@ LEAKS = {
     "a noise released, and its sum": lambda x, rng: (
         float((z := rng.laplace()) + 1e-12 * x) - float(z) > 0.5e-12
     ),
-    "an amplified difference": lambda x, rng: (x * (1 + 1e-9) - x) * 1e9 > 0.5,
     "exponential noise, lowered": lambda x, rng: x - rng.exponential() > 0,
 }
 # of all rewards
@@ -197,22 +133,16 @@ HISTORY_LEAKS = {
     **{f"units of {s}": beside(1.0, s) for s in (1e10, 1e14)},
     "times infinity": lambda seen, rng: (seen[-1] + seen[0]) * math.inf > 1,
     "overflow": lambda seen, rng: seen[-1] * 1e308 + seen[0] * 1e308 > 1e308,
-    "a float array": lambda seen, rng: np.array(seen, float)[-1] > 0.5,
-    "np.unique": lambda seen, rng: len(np.unique(np.array([0, *seen], object))) > 1,
     "a sum of comparisons": lambda seen, rng: sum(x > 0.5 for x in seen) > len(seen) / 2,
     "two rounds": lambda seen, rng: bool(seen[-1] == 1 - seen[0]),
 }
 # of rows of three losses
 ROW_LEAKS = {
     "argmin": lambda x, rng: np.argmin(x),
-    "method min": lambda x, rng: x.min() > 0.5,
     "an array compared": lambda x, rng: (x > 0.5).all(),
     "an array's product": lambda x, rng: x @ np.ones(3) > 1.5,
     "one against another": lambda x, rng: bool(x[0] > x[1]),
     "wins": lambda x, rng: np.argmax([x[0] > x[1], x[1] > x[0], 0.5]),
-    "a tie breaker": lambda x, rng: (
-        float((w := x[0] + rng.laplace()) + 1e-9 * x[1]) - float(w) > 0.5e-9
-    ),
 }
 TABLES = [np.zeros((4, 3)), np.ones((4, 3)), np.eye(4, 3), 1 - np.eye(4, 3)]
 
@@ -260,7 +190,6 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     table = TABLES[0]
     for rule, why in {
         lambda seen, rng: (seen[0] > 0.5) & (seen[-1] > 0.5): "&",
-        lambda seen, rng: struct.pack("d", seen[-1])[-1] > 0: "struct.error",
         lambda seen, rng: seen[-1] + rng.laplace(0, -1) > 0: "scale",
         lambda seen, rng: seen[-1] + rng.standard_normal() > 0: "rng.standard_normal",
         lambda seen, rng: np.array(seen, float)[-1] > 0.5: "object",
