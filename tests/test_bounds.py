@@ -314,11 +314,8 @@ def test_potential_of_actions_that_share_a_bit():
 
 
 def test_regret_on_dependent_losses():
-    for kind, epsilon, gap, known in (
-        *(("antithetic", 0.1, 0.05, 79.87), ("comonotone", 0.1, 0.05, 56.33)),
-        *(("antithetic", 0.25, 0.2, 27.41), ("comonotone", 0.25, 0.2, 22.69)),
-    ):
-        found = regret(RandomPrefixSoftmax(epsilon), instances.dependent(kind, gap), 2**60)
+    for kind, known in (("antithetic", 79.87), ("comonotone", 56.33)):
+        found = regret(RandomPrefixSoftmax(0.1), instances.dependent(kind, 0.05), 2**60)
         assert found == pytest.approx(known, abs=0.006)
 
 
