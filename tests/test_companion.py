@@ -293,18 +293,14 @@ def test_the_history_has_the_constants_of_the_papers():
 LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
 
 
-def maximum_by_quadrature(law, actions):
-    """E max of K draws, minus the mean."""
-    above = quad(lambda x: 1 - law.cdf(x) ** actions, 0, 80, limit=400, points=[1, 3, 10])[0]
-    below = quad(lambda x: law.cdf(x) ** actions, -60, 0, limit=400, points=[-10, -3, -1])[0]
-    return above - below - law.mean()
-
-
 @pytest.mark.parametrize("noise", LAWS)
 @pytest.mark.parametrize("actions", [2, 10, 1000])
 def test_the_expected_maximum_of_the_noise(noise, actions):
-    known = maximum_by_quadrature(LAWS[noise], actions)
-    computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - LAWS[noise].mean()
+    law = LAWS[noise]
+    above = quad(lambda x: 1 - law.cdf(x) ** actions, 0, 80, limit=400, points=[1, 3, 10])[0]
+    below = quad(lambda x: law.cdf(x) ** actions, -60, 0, limit=400, points=[-10, -3, -1])[0]
+    known = above - below - law.mean()
+    computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - law.mean()
     assert computed == pytest.approx(known, abs=1e-7)
     bound = float(bounds.maximum(math.log(actions), noise))
     assert known <= bound + 1e-7
