@@ -286,7 +286,6 @@ CURVES = pd.DataFrame(
 REFUSALS = [
     # importance weights must not be left out
     (lambda: estimates.bands(FRAME, BY), "weights", "'weight'"),
-    (lambda: fractions(FRAME, BY, "regret > 1"), "weights", "'weight'"),
     (lambda: estimates.means(PLAIN, BY, weights="weight"), "weights", "'weight'", "regret"),
     *(
         (lambda w=w: estimates.means(PAIR.assign(w=w), "g", weights="w"), "weights", "'w'", *shown)
@@ -301,7 +300,6 @@ REFUSALS = [
     (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), "levels", "'q'", "1.5"),
     (lambda: estimates.quantiles(PLAIN, BY, [0.5]), "levels", "0.5"),
     (lambda: estimates.fractions(PLAIN, BY, "regret"), "condition", "'regret'"),
-    (lambda: fractions(CURVES, [], "regret > 4"), "by", "add"),
     (lambda: estimates.row(TABLE, arm="z"), "arm", "'z'", "0"),
     (lambda: estimates.row(TABLE, K=2), "K", "3"),
     (lambda: estimates.ratios(TABLE, {"arm": "b"}), "over", "'b'"),
