@@ -122,9 +122,6 @@ LEAKS = {
     "bit_generator": lambda x, rng: x > 0.5 and rng.bit_generator is not None,
     "a product with noise": lambda x, rng: x * rng.laplace() != 0,
     "noise times data": lambda x, rng: rng.laplace() * x != 0,
-    "a noise released, and its sum": lambda x, rng: (
-        float((z := rng.laplace()) + 1e-12 * x) - float(z) > 0.5e-12
-    ),
     "exponential noise, lowered": lambda x, rng: x - rng.exponential() > 0,
 }
 # of all rewards
@@ -202,16 +199,10 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     refused(lambda: ledger.traced(None, table, 0), "algorithm", "None")
 
 
-def within(x):
-    assert 0 <= x <= 1 and not x < 0 and not x > 1 and x != 2 and x < math.inf
-    return x
-
-
 # Learners with a loss that is known: noise of scale s on what changes by c costs c / s
 SCALED = {
     ("small numbers", 10): lambda x, rng: 1e-8 * x + rng.laplace(0, 1e-9) > 5e-9,
     ("large numbers", 10): lambda x, rng: x + 1e13 * rng.laplace(0, 1e-14) > 0.5,
-    ("tiny noise", 1000): lambda x, rng: x + rng.laplace(0, 1e-3) > 0.5,
     ("noise in small print", 1e9): lambda x, rng: x + 1e-9 * rng.laplace() == 1,
     ("two comparisons", 2): lambda x, rng: 1 * (x > 0.5) - (x < 0.5) + rng.laplace() > 0,
     ("a noise used twice", 1): lambda x, rng: sum([x + (z := rng.laplace()) > 0.5, x + z > 0.2]),
@@ -222,11 +213,10 @@ SCALED = {
     ("a noisy maximum", 1 / 2): lambda x, rng: np.argmax(
         [x + rng.exponential(2.0), 0.5 + rng.exponential(2.0)]
     ),
-    ("other random numbers, too", 1): lambda x, rng: (
-        rng.permutation(2)[0] * 0 + x + rng.laplace(0, 1.0) + 0 * rng.beta(2.0, 3.0) > 0.5
-    ),
     ("two exponentials", 1): lambda x, rng: x + rng.exponential() - rng.exponential() > 0.5,
-    ("checked", 1): lambda x, rng: within(np.clip(min(max(x, 0), 1), 0, 1)) + rng.laplace() > 0.5,
+    ("checked", 1): lambda x, rng: (
+        0 <= x <= 1 and x != 2 and np.clip(min(max(x, 0), 1), 0, 1) + rng.laplace() > 0.5
+    ),
     ("the same in other words", 1 / 3): lambda x, rng: (
         float((w := x / 3 + rng.laplace()) * 3 - 2 * w) + float(w / 7 + w * 0.1) > 0.5
     ),
@@ -264,9 +254,7 @@ def test_rounds_are_rounds_of_the_table(rounds):
     refused(lambda: ledger.costs(run, rounds=rounds), "rounds")
 
 
-@pytest.mark.parametrize(
-    ("kind", "cost"), [(float, 2), (np.float32, 2), (np.int64, math.inf), (np.bool_, math.inf)]
-)
+@pytest.mark.parametrize(("kind", "cost"), [(np.float32, 2), (np.int64, math.inf)])
 def test_integers_in_records_are_plain(kind, cost):
     """Sums of data in them have no finite ledger; float fields have the right one."""
 
