@@ -91,12 +91,8 @@ def test_more_entries_than_corners_are_added_up():
 SAME, LOW, HIGH = np.array([[[x, 0.0], [0.0, 1.0], [0.0, 0.0]] for x in (0.5, 0.0, 1.0)])
 
 
-def arm_0_is_first(actions):
-    return actions[2] == 0
-
-
 @pytest.mark.parametrize(("algorithm", "scale"), [(AnytimeLazyUCB, 1), (HybridUCB, 2)])
-@pytest.mark.parametrize("event", [arm_0_is_first, None])
+@pytest.mark.parametrize("event", [lambda actions: actions[2] == 0, None])
 def test_the_audit_finds_the_true_loss(algorithm, scale, event):
     """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to
     1 / 2. Nothing is found where there is nothing."""
