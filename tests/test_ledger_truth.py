@@ -95,7 +95,6 @@ LEAKS = {
     "complex": lambda x, rng: x == 1 + 0j,
     "scale of ours": lambda x, rng: noise.laplace(x, rng) != 0,
     "no noise of ours": lambda x, rng: x + noise.laplace(0.0, rng) > 0.5,
-    "clipped inside": lambda x, rng: np.clip(x, 0, 0.5) > 0.2,
     "a limit of a shifted reward": lambda x, rng: bool(x - 1e-17 < 0),
     "dict": lambda x, rng: {1.0: 1}.get(x, 0),
     "a comparison is an index": lambda x, rng: [0, 1][x > 0.5],
@@ -138,7 +137,6 @@ ROW_LEAKS = {
     "argmin": lambda x, rng: np.argmin(x),
     "an array compared": lambda x, rng: (x > 0.5).all(),
     "an array's product": lambda x, rng: x @ np.ones(3) > 1.5,
-    "one against another": lambda x, rng: bool(x[0] > x[1]),
     "wins": lambda x, rng: np.argmax([x[0] > x[1], x[1] > x[0], 0.5]),
 }
 TABLES = [np.zeros((4, 3)), np.ones((4, 3)), np.eye(4, 3), 1 - np.eye(4, 3)]
@@ -286,7 +284,6 @@ ADDED = {  # for the losses x of a row
     "comparisons": lambda x: (x[0] > 0.5, x[1] == 1),
     "two of one loss": lambda x: (1 * (x[0] > 0.2) - (x[0] < 0.8), x[1] - (x[1] > 0.5)),
     "wins": lambda x: (x[0] > x[1], x[1] > x[0]),
-    "two comparisons": lambda x: (x[0] > x[1], x[0] > 0.5),
     "a win and a loss": lambda x: (x[0] > x[1], -1 * (x[0] > x[1])),
     "unequal": lambda x: (x[0] != x[1], x[0] == 1),
     "difference": lambda x: (x[0] - x[1], 0),
@@ -295,7 +292,6 @@ CHOICES = {  # of sums and noise: whether arm 1 is played, and what the noise mu
     "argmax": (lambda s, z: np.argmax([s[0], s[1] + z]) == 1, lambda a, b: a - b),
     "above": (lambda s, z: s[1] - s[0] + z > 0.375, lambda a, b: 0.375 - (b - a)),
     "one above": (lambda s, z: s[1] + z >= 0.875, lambda a, b: 0.875 - b),
-    "all above": (lambda s, z: s[0] + s[1] + z > 1.375, lambda a, b: 1.375 - a - b),
     "below": (lambda s, z: 2 * (s[1] - z) < 1.75, lambda a, b: b - 0.875),
     "sorted": (lambda s, z: sorted([(s[0], 1), (s[1] + z, 0)])[1][1] == 0, lambda a, b: a - b),
 }
