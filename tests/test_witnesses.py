@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -28,32 +29,23 @@ def witness(module):
 # opendp
 
 
-@pytest.fixture(scope="module")
-def dp():
-    prelude = witness("opendp.prelude")
-    prelude.enable_features("contrib")
-    return prelude
-
-
-def noisy_max(dp, noise_name, scale):
-    """opendp's report noisy max: exponential noise for pure privacy, Gumbel noise for zCDP."""
-    measures = {"exponential": dp.max_divergence, "gumbel": dp.zero_concentrated_divergence}
-    metric = dp.linf_distance(T=float, monotonic=False)
+def test_privacy_of_noisy_max():
+    """Exponential noise for pure privacy, Gumbel noise for zCDP."""
+    dp = witness("opendp.prelude")
+    dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
-    return dp.m.make_noisy_max(domain, metric, measures[noise_name](), scale=scale)
-
-
-def test_privacy_of_noisy_max(dp):
+    noisy_max = partial(dp.m.make_noisy_max, domain, dp.linf_distance(T=float, monotonic=False))
     for epsilon, scale in product((0.1, 1.0, 3.0), ("wu2026", "corrected", 0.7)):
         algorithm = FTNL(epsilon, "exponential", scale)
         b = algorithm.noise_scale(3)
-        theirs = noisy_max(dp, "exponential", b).map(1.0)
+        theirs = noisy_max(dp.max_divergence(), scale=b).map(1.0)
         assert algorithm.privacy.proved == pytest.approx(theirs, rel=1e-12)
         ours = noisy_maxima.epoch_loss(3, 4, "exponential", b).value
         assert ours == pytest.approx(theirs, rel=1e-12)
         # a loss that ranges over an interval of length e is e^2 / 8-zCDP
         algorithm = FTNL(epsilon, "gumbel", scale)
-        theirs = noisy_max(dp, "gumbel", algorithm.noise_scale(3)).map(1.0)
+        b = algorithm.noise_scale(3)
+        theirs = noisy_max(dp.zero_concentrated_divergence(), scale=b).map(1.0)
         assert algorithm.privacy.proved**2 / 8 == pytest.approx(theirs, rel=1e-12)
 
 
