@@ -62,12 +62,13 @@ def last(rule):
     return lambda seen, rng: rule(seen[-1], rng)
 
 
-def differences(step):
-    """Read a reward in two releases that share their noise and differ by a small multiple of it."""
+def differences(*steps):
+    """Read a reward in releases that share their noise and differ by small multiples of it."""
 
     def rule(x, rng):
         z = rng.laplace()
-        return float(x * (1 + step) + z) - float(x + z) > step / 2
+        low, *high = (float(x * (1 + step) + z) for step in (0, *steps))
+        return sum(high) - len(high) * low > sum(steps) / 2
 
     return rule
 
@@ -83,9 +84,31 @@ def beside(weight, scale=1.0):
     return rule
 
 
+def noise_in_small_print(x, rng):
+    w, z = x + rng.laplace(), rng.laplace()
+    noisy = (float(w + 1e-8 * z) - float(w)) * 1e8
+    return float(x + z) - noisy > 0.5
+
+
+def set_back(x, rng):
+    source = np.random.Generator.bit_generator.__get__(rng)
+    state, known = source.state, rng.laplace()
+    source.state = state
+    return x + rng.laplace() - float(known) > 0.5
+
+
+def autoregressive(x, rng):
+    first = float(x + (z := rng.laplace()))
+    return float(0.9 * (x + z) + 1e-9 * x) - 0.9 * first > 0.5e-9
+
+
 # of the last reward
 LEAKS = {
     **{f"finite differences {h}": differences(h) for h in (1e-6, 1.5e-8, 1e-11)},
+    "a chain of differences": differences(1e-8, 1.5e-8, 1e-9),
+    "noise in small print": noise_in_small_print,
+    "a generator set back": set_back,
+    "autoregressive noise": autoregressive,
     "a noise scaled up": lambda x, rng: (
         float(x + (z := rng.laplace()) * (1 + 1e-13)) - float(z) > 0.5
     ),
@@ -95,6 +118,15 @@ LEAKS = {
     "complex": lambda x, rng: x == 1 + 0j,
     "scale of ours": lambda x, rng: noise.laplace(x, rng) != 0,
     "no noise of ours": lambda x, rng: x + noise.laplace(0.0, rng) > 0.5,
+    "clipped inside": lambda x, rng: np.clip(x, 0, 0.5) > 0.2,
+    "a limit of a scaled reward": lambda x, rng: bool(x * (1 + 1e-9) > 1),
+    "not": lambda x, rng: not x,
+    "floor": lambda x, rng: math.floor(x + 0.5),
+    "choice": lambda x, rng: rng.choice(2, p=[1 - x, x]),
+    "an amplified difference": lambda x, rng: (x * (1 + 1e-9) - x) * 1e9 > 0.5,
+    "a noise released, and its sum": lambda x, rng: (
+        float((z := rng.laplace()) + 1e-12 * x) - float(z) > 0.5e-12
+    ),
     "a limit of a shifted reward": lambda x, rng: bool(x - 1e-17 < 0),
     "dict": lambda x, rng: {1.0: 1}.get(x, 0),
     "a comparison is an index": lambda x, rng: [0, 1][x > 0.5],
@@ -134,6 +166,10 @@ HISTORY_LEAKS = {
 }
 # of rows of three losses
 ROW_LEAKS = {
+    "one against another": lambda x, rng: bool(x[0] > x[1]),
+    "a tie breaker": lambda x, rng: (
+        float((w := x[0] + rng.laplace()) + 1e-9 * x[1]) - float(w) > 0.5e-9
+    ),
     "argmin": lambda x, rng: np.argmin(x),
     "an array compared": lambda x, rng: (x > 0.5).all(),
     "an array's product": lambda x, rng: x @ np.ones(3) > 1.5,
