@@ -37,8 +37,6 @@ class Case(NamedTuple):
         return f"{self.algorithm!r} on {self.problem.name}"
 
 
-# Stochastic bandits
-
 THREE = BernoulliBandit("three arms", (0.9, 0.5, 0.1))
 TWO = BernoulliBandit("two arms", (0.6, 0.4))
 FOUR = BernoulliBandit("four arms", (0.2, 0.45, 0.7, 0.56))

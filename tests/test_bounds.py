@@ -172,9 +172,6 @@ def test_best_arms_and_no_rounds():
     np.testing.assert_allclose(sharp, [0, each[0], each.sum()])
 
 
-# steps of hu2021's proofs
-
-
 def widths_11(gaps, horizon, epsilon):
     """The left side of (27) / gap: both widths of Anytime-Lazy-UCB after array d_j."""
     pulls, log_t = 2.0 ** hu2021.lazy_last_array(gaps, horizon, epsilon), math.log(horizon)
@@ -219,9 +216,6 @@ def test_pulls_beyond_the_last_array():
     for horizon in (2, 10**4, 10**9):  # the printed step on 2^d_j, without its logarithm
         last = hu2021.lazy_last_array(gaps, horizon, epsilons)
         assert (2.0**last <= 48 * np.log(horizon) / (gaps * np.minimum(gaps, epsilons))).all()
-
-
-# steps of wu2026's and cesari2026's proofs
 
 
 def test_corollary_2_adds_up_what_its_proof_does():
@@ -319,9 +313,6 @@ def test_regret_on_dependent_losses():
         assert found == pytest.approx(known, abs=0.006)
 
 
-# asi2025
-
-
 def test_the_corrected_constant_of_lemma_25_covers_the_terms_of_its_proof():
     for horizon, arms in product(np.geomspace(3, 1e100, 60), (2, 3, 5, 20, 300, 10**4)):
         terms = asi2025.lemma_25_terms(horizon, arms, 1.0)
@@ -383,9 +374,6 @@ def test_lemma_11_certificate_is_not_given_for_nothing():
     assert lemma_11_certified(early, rounds, 0.1) is None is lemma_11_certified(even, rounds, 0.7)
     assert lemma_11_certified(even, rounds, 0.1) is not None
     refused(lambda: lemma_11_certified(even[:4], rounds, 0.1), "pulls")
-
-
-# azize2025
 
 
 def test_lower_bound_constants():

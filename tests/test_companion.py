@@ -174,8 +174,6 @@ def test_theorem_8_brackets_the_linear_programme(feedback, rounds):
     assert lower <= found.upper and found.lower <= upper
 
 
-# Theorem 7: the lower bound 2e --------------------------------------------------------------------
-
 TYPES = ACTIONS = 3
 SETS = [frozenset(c) for size in range(3) for c in combinations(range(TYPES), size)]
 ROWS = list(product((0, 1), repeat=ACTIONS))
@@ -288,8 +286,6 @@ def test_the_history_has_the_constants_of_the_papers():
     assert f"| {of_wu:.1f} | Wu" in text
 
 
-# Whole epochs -------------------------------------------------------------------------------------
-
 LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
 
 
@@ -335,9 +331,6 @@ def test_small_gaps_bound_the_sum_over_epochs(gaps):
         taken = np.minimum(left, lemma_4(n, gap, 0.2))
         cost, left = cost + float((2 * n * taken * gap).sum()), left - taken
     assert cost <= 32 * (1 + math.log(len(gaps))) / min(gaps)
-
-
-# the lemmas
 
 
 @pytest.mark.parametrize("noise", LAWS)
@@ -401,9 +394,6 @@ def test_exact_regret_beyond_what_a_float_can_count():
             assert regret.error[0] < 1e-3
 
 
-# the search
-
-
 @pytest.mark.parametrize(
     ("log_actions", "bernoulli", "noise", "known"),
     [
@@ -424,9 +414,6 @@ def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
 def test_naive_noise_is_worse_than_the_constant():
     found = epochs.worst_instance(NaiveFTNL(0.02), math.log(8), points=4, polish=0)
     assert found["scaled_regret"] > 15
-
-
-# Side by side -------------------------------------------------------------------------------------
 
 
 def test_limits_hold_for_all_rows_at_once_and_leaders_are_right():

@@ -1,8 +1,6 @@
 """Pictures that recur: what is drawn where, and in which look."""
 
-import importlib
 import itertools
-import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,7 +8,7 @@ import pandas as pd
 import pytest
 from conftest import ROOT, refused
 
-from privregret import estimates, press
+from privregret import estimates
 from privregret.press import draw, style
 
 COLUMNS = ["epsilon", "algorithm", "t", "mean", "q10", "q90"]
@@ -105,9 +103,3 @@ def test_no_curve_is_a_zigzag():
     refused(lambda: draw.final_regret_panel(data), "algorithm", "epsilon", "n0")
     refused(lambda: draw.regret_panel(data.assign(t=data.epsilon)), "algorithm", "t", "n0")
     draw.final_regret_panel(data[data.n0 == 1])
-
-
-@pytest.mark.parametrize("package", ["matplotlib", "seaborn"])
-def test_what_is_not_installed_is_named_with_the_extra_that_has_it(package, monkeypatch):
-    monkeypatch.setitem(sys.modules, package, None)
-    refused(lambda: importlib.reload(press), package, "[notebooks]", error=ModuleNotFoundError)

@@ -53,9 +53,6 @@ def test_no_algorithm_is_missing():
         assert len(made) >= (3 if numbers else 1), kind
 
 
-# What is played
-
-
 def some_tables(case):
     """The problem's own table, and others: real-valued ones, with a trend, and without chance."""
     rng, horizon = np.random.default_rng(11), case.rounds[-1]
@@ -317,8 +314,6 @@ def test_run_is_play_at_the_ends_of_what_is_allowed(algorithm, problem):
     assert same_law(played, algorithm.run(problem, (10, 100), 2, 1200))
 
 
-# Bad input
-
 WRONG = [0, -1, -0.0, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 1j]
 
 
@@ -408,9 +403,6 @@ def test_problems_of_another_kind(case):
     for wrong in ((0.5, 0.6), None, np.zeros((9, 2))):  # a table is the likeliest mistake
         refused(lambda p=wrong: case.algorithm.run(p, [101], 0), label, kind)
         refused(lambda p=wrong: curves(problems=[p]), "problems")
-
-
-# Algorithms of one's own
 
 
 class Script:

@@ -54,9 +54,6 @@ def family(base):
 Bandit, Full = family(BanditAlgorithm), family(FullInformationAlgorithm)
 
 
-# Learners that leak -------------------------------------------------------------------------------
-
-
 def last(rule):
     """A rule of the last reward alone."""
     return lambda seen, rng: rule(seen[-1], rng)

@@ -17,15 +17,12 @@ from scipy.stats import chisquare, norm
 from privregret import exact, instances
 from privregret.adversarial import EXP3, HTINF, LocallyPrivate
 from privregret.bandits import DPIMED, DPKLUCB, DPSE
-from privregret.full_information import FTNL
 from privregret.privacy import noisy_maxima
 from privregret.studies import asi2025_privacy as adversarial
 from privregret.studies import azize2025_privacy as enumeration
 from privregret.studies import hu2021 as attack
 from privregret.studies.hu2021 import cost, hybrid_releases
 from privregret.studies.side_by_side import elimination_releases
-
-# the release ledger
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 10])
@@ -54,9 +51,6 @@ def test_dp_se_keeps_to_the_ledger(epsilon, horizon):
     assert recorder.scales == [1 / epsilon] * expected
     eliminated = len(set(actions[-100:])) < 3
     assert expected >= 3 and eliminated if horizon == 9000 else expected == 0
-
-
-# azize2025: policies and batches by enumeration
 
 
 def test_list_table_and_tree_privacy_agree():
@@ -126,9 +120,6 @@ def test_the_law_is_that_of_play():
         assert abs((plays == d).all(axis=1).mean() - law[d]) <= off + 0.01
 
 
-# full information: report noisy max and prefixes
-
-
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
 @pytest.mark.parametrize("scale", [0.5, 4.0])
 @pytest.mark.parametrize(("actions", "rounds"), [(2, 13), (3, 4)])
@@ -147,15 +138,6 @@ def test_privacy_of_the_selection_is_that_of_all_pairs(actions, rounds, noise, s
     assert loss.value == pytest.approx(worst, rel=1e-7) and loss.value <= 2 / scale * (1 + 1e-12)
     before, after = (logs[a, *[b] * (actions - 1)][0] for a, b in (loss.before, loss.after))
     assert after - before == pytest.approx(loss.value, rel=1e-7)
-
-
-def test_ftnl_delivers_what_is_proved():
-    for noise in ("laplace", "exponential", "gumbel"):
-        algorithm = FTNL(0.5, noise)
-        given = noise, algorithm.noise_scale(3)
-        losses = [noisy_maxima.epoch_loss(3, n, *given).value for n in (1, 4, 64, 4096)]
-        assert all(a <= b * (1 + 1e-9) for a, b in pairwise(losses))
-        assert losses[-1] == pytest.approx(algorithm.privacy.proved, rel=1e-6)  # the supremum
 
 
 def changes(law, rounds, groups):
@@ -206,9 +188,6 @@ def test_privacy_of_the_sequence(blocks, eta, counts, forget):
     assert 0 < loss and (loss <= 2 * eta) == (forget or blocks == 1)
 
 
-# the attack on Hybrid-UCB
-
-
 @pytest.mark.parametrize(("epsilon", "more"), [(0.5, 0), (1.0, 0), (1.0, 1)])
 def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
     """The sums at which arm 1's index meets arm 0's, by the notebook's index; the noise of the
@@ -245,9 +224,6 @@ def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
     assert worst == pytest.approx(expected, abs=1e-3 * epsilon)
     # as printed it is no epsilon; with noise for r + 1 nodes this attack fails
     assert (worst > epsilon) == (more == 0)
-
-
-# asi2025
 
 
 @pytest.mark.parametrize("base", [HTINF(1.18), HTINF(6.0), EXP3(8.0, 0.01)], ids=repr)

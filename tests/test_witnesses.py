@@ -26,9 +26,6 @@ def witness(module):
     return importlib.import_module(module) if made else pytest.importorskip(module)
 
 
-# opendp
-
-
 def test_privacy_of_noisy_max():
     """Exponential noise for pure privacy, Gumbel noise for zCDP."""
     dp = witness("opendp.prelude")
@@ -47,9 +44,6 @@ def test_privacy_of_noisy_max():
         b = algorithm.noise_scale(3)
         theirs = noisy_max(dp.zero_concentrated_divergence(), scale=b).map(1.0)
         assert algorithm.privacy.proved**2 / 8 == pytest.approx(theirs, rel=1e-12)
-
-
-# dp-accounting
 
 
 GRID = 1e-5  # to which it rounds losses, up
@@ -100,9 +94,6 @@ def test_losses_and_deltas(pld):
     assert below < min(*ours, above) and ours[0] > ours[1]
     assert ours[1] - above < (ours[0] - above) / 9  # and ours tends to theirs
     assert ours[0] <= laplace_delta(1.0, 0.1, 50) <= 10 * below
-
-
-# pymab
 
 
 ROUNDS = 1000
