@@ -16,7 +16,6 @@ COLUMNS = ["epsilon", "algorithm", "t", "mean", "q10", "q90"]
 
 @pytest.fixture(autouse=True)
 def closed():
-    """No figure stays open."""
     yield
     plt.close("all")
 
