@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from laws import FALSE_ALARM
 from scipy.stats import expon, gumbel_r, kstest, laplace
 
 from privregret.core import noise
 
-FALSE_ALARM = 1e-4  # of each test function, for a new seed
 SCALES = (0.1, 1.0, 50.0)
 DRAWS = 20_000  # sees a distribution function that is off by 0.02, a scale that is off by 4 %
 LAWS = {"laplace": laplace, "exponential": expon, "gumbel": gumbel_r}
