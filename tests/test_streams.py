@@ -2,11 +2,10 @@
 
 import json
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import cases
 import numpy as np
-from conftest import refused
+from conftest import ROOT, refused
 
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit
 from privregret.bandits import DPSE, AnytimeLazyUCB, BanditAlgorithm
@@ -14,7 +13,7 @@ from privregret.core import identity, streams
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.instances import HU2021_2, BernoulliBandit
 
-GOLDEN = json.loads((Path(__file__).parent / "golden_keys.json").read_text())
+GOLDEN = json.loads((ROOT / "tests/golden_keys.json").read_text())
 
 
 def test_golden_keys():
