@@ -13,8 +13,9 @@ hold := exec 9<.; flock -s 9 2>/dev/null;
 all: .venv/.ready  ## set up, then run every stale notebook (the default)
 	@$(hold) exec $(run) -m privregret reproduce $(ARGS)
 
+# three at a time, since some wait for processes and clocks
 test: .venv/.dev  ## run the tests, with third-party packages as references
-	@$(hold) exec $(run) -m pytest -n 2 --dist loadgroup --max-worker-restart 0 $(ARGS)
+	@$(hold) exec $(run) -m pytest -n 3 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	@$(hold) exec $(run) -m privregret reproduce --smoke $(ARGS)
