@@ -175,5 +175,5 @@ class Algorithm(checks.Validated, ABC):
             return mistakes.called(self, (), sizes, loops.play_learner, *given)
         settings = mistakes.settings_of(self, len(table), *sizes)
         loop, rng = loops.play(self.templates, self.steps), np.random.default_rng(rng)
-        given = table, *advice, *self.steps.memory(*sizes), settings, rng
+        given = table, settings, rng, *self.steps.memory(*sizes)[::-1], *advice
         return mistakes.called(self, settings, sizes, loop, *given)

@@ -75,21 +75,20 @@ EXPERT = None  # stays None without advice
 ROW = None  # whether the algorithm sees the row of each round, or the entry of its action
 
 
-def _play(table, *given):
-    """Play a table: ([advice, experts,] arms, owns, settings, rng)."""
-    arms, states, settings, rng = given[-4:]
+def _play(table, settings, rng, states, arms, experts=None, advice=None):
+    """Play a table."""
     actions, state = np.empty(len(table), np.int64), states[0]
     for t in range(1, len(table) + 1):
         if EXPERT is None:
             j = choose(arms, state, settings, t, rng)
         else:
-            advice = given[0][min(t, len(given[0])) - 1]
-            j = choose(given[1], arms, state, settings, t, advice, rng)
+            row = advice[min(t, len(advice)) - 1]
+            j = choose(experts, arms, state, settings, t, row, rng)
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         actions[t - 1] = j
         if EXPERT is not None:
-            observe(given[1], arms, state, settings, t, advice, j, table[t - 1, j], rng)
+            observe(experts, arms, state, settings, t, row, j, table[t - 1, j], rng)
         elif ROW:
             observe(arms, state, settings, t, j, table[t - 1], rng)
         else:
@@ -217,7 +216,7 @@ ADVERSARY, EXPERTS = Templates(_run_adversary), Templates(_run_adversary, False)
 
 
 def play(templates: Templates, steps: Steps) -> Callable:
-    """Return the loop over a table: (table, [advice,] *memory, settings, rng) -> (T,) actions."""
+    """Return the loop over a table: (table, settings, rng, *memory[::-1][, advice]) -> actions."""
     return instantiate(_play, **slots(steps), ROW=templates.row)
 
 
@@ -269,7 +268,8 @@ def _copied(template, slots):
     of = [f"{k.__module__}.{k.__name__}" for k in kernels.values()]
     known = digest(repr((of, [s for s in slots.values() if not callable(s)])).encode())
     name = "_".join((template.__name__, "of", *of, known[:8])).replace(".", "_")
-    loop = FunctionType(template.__code__, template.__globals__ | slots | copies, name)
+    names = template.__globals__ | slots | copies
+    loop = FunctionType(template.__code__, names, name, template.__defaults__)
     main = next(iter(slots.values()))
     loop.__module__, loop.__qualname__, loop.cached = main.__module__, name, cached
     return compiled(loop, cached) if kernels else loop

@@ -401,8 +401,8 @@ def play(
         given = algorithm.start, algorithm.templates, table, source, *advice
         return tuple(map(int, loops.play_learner(*given)))
     sizes = table.shape[1], *(a.shape[1] for a in advice)
-    given = *memory(steps, *sizes), algorithm.settings(len(table), *sizes), source
-    return tuple(map(int, loops.play(algorithm.templates, steps)(table, *advice, *given)))
+    given = algorithm.settings(len(table), *sizes), source, *memory(steps, *sizes)[::-1], *advice
+    return tuple(map(int, loops.play(algorithm.templates, steps)(table, *given)))
 
 
 def memory_of_values(steps: Any, *sizes: int) -> tuple:
