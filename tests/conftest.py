@@ -2,6 +2,7 @@
 not, bad input."""
 
 import functools
+import gc
 import json
 import os
 import re
@@ -10,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+# jsonschema would parse grammars of addresses for two seconds in each process, to no use here
+sys.modules["rfc3987_syntax"] = None
 
 import matplotlib
 import pictures
@@ -30,6 +34,10 @@ SOURCES = str(ROOT / "src")
 def pytest_addoption(parser):
     what = "try all planted faults, not one for each notebook"
     parser.addoption("--every-fault", action="store_true", help=what)
+
+
+def pytest_collection_finish():
+    gc.freeze()  # what is imported stays, and need not be looked through again and again
 
 
 @pytest.fixture(scope="session")
@@ -99,6 +107,7 @@ def git(folder, *words, **more):
 
 HOST = """
 import gc, json, os, runpy, sys, traceback
+sys.modules["rfc3987_syntax"] = None
 import distributed, jinja2, jupyter_client.manager, nbclient, numba, pandas, papermill, scipy.stats
 gc.freeze()
 for line in sys.stdin:
@@ -157,8 +166,8 @@ class Project:
         self.root = root
         if (root / "src").exists():
             return
-        ours = shutil.ignore_patterns("__pycache__", "*.egg-info")
-        shutil.copytree(ROOT / "src", root / "src", ignore=ours)
+        # with the bytecode, which holds for copies that keep their times
+        shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("*.egg-info"))
         (root / "notebooks").mkdir()
         (root / "notebooks" / "smoke.toml").write_text("")
         (root / "requirements.lock").write_text("numpy==2\n")

@@ -49,6 +49,7 @@ KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name
 BOUNDS = "from privregret.bounds import hu2021"
 PALETTE = "press/palette.toml"
 FRESH = "up to date"
+pytestmark = pytest.mark.xdist_group("batch")
 
 
 def write(project, name, more="", output=""):
