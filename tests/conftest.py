@@ -15,7 +15,9 @@ from pathlib import Path
 # jsonschema would parse grammars of addresses for two seconds in each process, to no use here
 sys.modules["rfc3987_syntax"] = None
 
+import cases
 import matplotlib
+import numba
 import pictures
 import pytest
 from planted import run
@@ -32,8 +34,7 @@ SOURCES = str(ROOT / "src")
 
 
 def pytest_addoption(parser):
-    what = "try all planted faults, not one for each notebook"
-    parser.addoption("--every-fault", action="store_true", help=what)
+    parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
 
 
 def pytest_collection_finish():
@@ -42,18 +43,14 @@ def pytest_collection_finish():
 
 @pytest.fixture(scope="session")
 def short_runs() -> list[dict]:
-    """What `cases.short_runs` gives, with compiled kernels and without."""
+    """What `cases.short_runs` gives compiled, here, and in a process without compiled kernels."""
     said = "json.dumps([numba.config.DISABLE_JIT, cases.short_runs()])"
-    code = f"import cases, json, numba\nprint({said})"
-    path, found = os.pathsep.join([str(ROOT / "tests"), SOURCES]), []
-    for disabled in (0, 1):
-        own = os.environ | {"NUMBA_DISABLE_JIT": str(disabled), "PYTHONPATH": path}
-        done = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-2000:]
-        switch, runs = json.loads(done.stdout)
-        assert switch == disabled
-        found.append(runs)
-    return found
+    path = os.pathsep.join([str(ROOT / "tests"), SOURCES])
+    own = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
+    code = f"import cases, json, numba; print({said})"
+    disabled, found = json.loads(subprocess.check_output([sys.executable, "-c", code], env=own))
+    assert disabled and not numba.config.DISABLE_JIT
+    return [json.loads(json.dumps(cases.short_runs())), found]
 
 
 @pytest.fixture(scope="session")
@@ -89,8 +86,7 @@ def refused(call, *shown, error=(ValueError, TypeError)):
 
 
 def named(message, *shown):
-    """A message of one line must contain these names and values, each as a word of its own; its
-    English can be reworded."""
+    """A message of one line must contain these names and values, each as a word of its own."""
     assert "\n" not in message.strip(), message
     for word in map(str, shown):
         before = r"(?<![\w.-])" if word[0].isdigit() else r"(?<!\w)" if word[0].isalpha() else ""
@@ -199,6 +195,5 @@ def project(tmp_path):
 def root(tmp_path, monkeypatch):
     """An empty project to publish into, and a notebook that is running."""
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
-    running = notebook.Running("hu2021/one", {"seed": 3, "runs": 2})
-    monkeypatch.setattr(notebook, "current", running)
+    monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/one", {"seed": 3, "runs": 2}))
     return tmp_path

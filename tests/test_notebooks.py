@@ -1,9 +1,6 @@
 """Every notebook keeps the contract, runs headlessly with small parameters, and its verdicts can
-fail: faults planted in the package turn the findings that are about them.
-
-One fault for each notebook; `pytest --every-fault` tries all of them, which takes about ten
-minutes.
-"""
+fail: a fault that is planted in the package, one for each notebook or all of them (`pytest
+--every-fault`, ten minutes), turns the findings about it."""
 
 import ast
 import fnmatch
@@ -38,8 +35,7 @@ def defaults(name):
 
 def checked(name, injected):
     """Run a notebook's parameters, the cell that papermill injects, and its check."""
-    injected = PythonTranslator.codify(injected)
-    namespace = {"In": [injected]}
+    namespace = {"In": [injected := PythonTranslator.codify(injected)]}
     _, parameters, check, *_ = read(name).cells
     for source in (parameters.source, injected, check.source):
         exec(source, namespace)
@@ -77,8 +73,7 @@ def test_contract(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_its_own_defaults_pass_its_check(name):
     checked(name, {})
-    unknown = {"no_such_thing": 1}
-    refused(lambda: checked(name, unknown), "no_such_thing", error=nb.ParameterError)
+    refused(lambda: checked(name, {"no_such": 1}), "no_such", error=nb.ParameterError)
 
 
 def test_a_file_must_come_with_what_it_holds(tmp_path):
