@@ -1,6 +1,6 @@
 """Every notebook keeps the contract, runs headlessly with small parameters, and its verdicts can
 fail: a fault that is planted in the package, one for each notebook or all of them (`pytest
---every-fault`, ten minutes), turns the findings about it."""
+--every-fault`, three minutes), turns the findings about it."""
 
 import ast
 import fnmatch
