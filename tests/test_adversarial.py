@@ -116,8 +116,7 @@ def test_a_conversion_is_private_whatever_its_base(conversion):
         run = ledger.traced(algorithm, losses, 4)
         advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
         assert list(run.actions) == algorithm.play(losses, *advice, 4).tolist()
-        cost = ledger.costs(run).max()
-        assert cost == pytest.approx(algorithm.privacy.proved)
+        assert ledger.costs(run).max() == pytest.approx(algorithm.privacy.proved)
         assert algorithm.privacy.proved == (0.3 if conversion != ExpertsFromBandit else math.inf)
 
 

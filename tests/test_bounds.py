@@ -290,8 +290,7 @@ def test_drift_of_the_potential():
             weight = np.prod(np.where(bits, means, 1 - means))
             expected += weight * np.logaddexp.reduce(-eta * (state + np.array(bits) - bits[0]))
         paid = eta * np.exp(-eta * state[1:] - now) @ (means[1:] - means[0])
-        found = proofs.drift(eta, means, state) * paid
-        assert found == pytest.approx(now - expected, abs=1e-12)
+        assert proofs.drift(eta, means, state) * paid == pytest.approx(now - expected, abs=1e-12)
     assert proofs.drift(0.1, np.array([0.1, 0.6]), np.array([0.0, 1e4])) == math.inf  # V is 0
 
 

@@ -76,8 +76,7 @@ def naive_votes_loss(learner, actions, extra=0):
 @pytest.mark.parametrize("learner", [Votes(8.0), Votes(8.0, 1.0), Votes(30.0, 2.0)], ids=repr)
 @pytest.mark.parametrize("extra", [0, 3])
 def test_votes_loss_is_that_of_all_counts(learner, extra):
-    rate = learner.ballot(math.log(3)).rate
-    naive = max(rate, naive_votes_loss(learner, 3, extra))
+    naive = max(learner.ballot(math.log(3)).rate, naive_votes_loss(learner, 3, extra))
     assert study.votes_loss(learner, 3, extra=extra) == pytest.approx(naive, rel=1e-9)
 
 

@@ -54,8 +54,7 @@ def test_algorithms_of_one_figure_differ_in_marker_and_in_colour_or_dashes():
 
 
 def test_bands_are_quantiles_and_limits_follow_the_means():
-    runs = np.arange(11.0)
-    regret = np.append(runs, 100 * runs)
+    regret = np.append(np.arange(11.0), 100 * np.arange(11.0))
     curves = pd.DataFrame({"algorithm": "UCB1", "t": np.repeat([1, 10], 11), "regret": regret})
     summary = estimates.bands(curves, ["algorithm", "t"])
     assert summary[["q10", "mean", "q90"]].to_numpy().tolist() == [[1, 5, 9], [100, 500, 900]]
@@ -63,9 +62,16 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert draw.regret_limits(summary) == (500 / 30, 1000)
     _, ax = draw.subplots()
     draw.regret_axes(ax, summary, rounds="linear", legend_values=True)
-    error = f"{summary.se.iloc[-1]:.0f}"
     assert ax.get_ylim() == (500 / 30, 1000)
-    assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {error}"]
+    assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {summary.se.iloc[-1]:.0f}"]
+
+
+def test_the_mean_is_marked_on_the_curve_of_survivals():
+    curve = {"algorithm": "IMED", "at_least": [9.0, 4.0, 1.0], "probability": [0.01, 0.1, 1.0]}
+    _, ax = draw.subplots()
+    draw.survival_axes(ax, pd.DataFrame(curve).assign(mean=4.0, bound=2.0))
+    (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
+    np.testing.assert_allclose(marked, [[4.0, 0.1]])
 
 
 @pytest.mark.parametrize(("count", "finals"), [(3, 0), (7, 1)])

@@ -70,8 +70,7 @@ def save(folder, *cells, tags=("parameters",), more=""):
     made = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
     for cell, tag in zip(made, tags, strict=False):
         cell["metadata"]["tags"] = [tag]
-    path = folder / "notebooks/demo/one.ipynb"
-    path.write_text(json.dumps({"cells": made}))
+    (folder / "notebooks/demo/one.ipynb").write_text(json.dumps({"cells": made}))
 
 
 def test_what_no_hash_would_know_is_refused(folder):

@@ -48,8 +48,7 @@ def test_every_finding_has_a_permanent_id():
     assert set(used) == {one for one, mark in known.items() if not mark}
     published = record.read(ROOT)["notebooks"].items()
     rows = [(name.split("/")[0], row) for name, e in published for row in e.get("findings", [])]
-    ids = {f"{paper}/{row['key']}" for paper, row in rows}
-    assert ids <= set(known)
+    assert {f"{paper}/{row['key']}" for paper, row in rows} <= set(known)
     template = Path(render.__file__).parent / "templates/README.md"
     shown = re.findall(r'of\("(.*?)"\)', template.read_text())
     assert shown and set(shown) <= set(used)
