@@ -62,6 +62,7 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert draw.regret_limits(summary) == (500 / 30, 1000)
     _, ax = draw.subplots()
     draw.regret_axes(ax, summary, rounds="linear", legend_values=True)
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[5, 500]]
     assert ax.get_ylim() == (500 / 30, 1000)
     assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {summary.se.iloc[-1]:.0f}"]
 
