@@ -103,8 +103,7 @@ def test_the_audit_finds_the_true_loss(algorithm, scale, event):
     # a searched event is measured by half of the plays
     least = max(0, truth - (0.35 if event else 0.5))
     assert few.value <= many.value and least <= many.value <= truth <= epsilon
-    late = LOW + np.outer((0, 0, 1), (1, 1))
-    none = audit.searched_loss(play, (LOW, late), 500, 0, event=event)
+    none = audit.searched_loss(play, (LOW, LOW + np.outer((0, 0, 1), (1, 1))), 500, 0, event=event)
     assert not none.evidence and none.value == 0 and "no evidence" in str(none)
 
 

@@ -67,10 +67,21 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {summary.se.iloc[-1]:.0f}"]
 
 
+def test_a_chart_draws_its_columns_two_errors_and_its_bounds():
+    frame = {"epsilon": [1.0, 2.0, 4.0], "mean": [8.0, 6.0, 3.0], "se": 0.5, "least": [4.0, 2.0, 1]}
+    data, bounds = pd.DataFrame(frame).assign(algorithm="UCB1"), {"least": "least", 9.0: "nine"}
+    (ax,) = draw.chart(data, "epsilon", "mean", bars="se", bounds=bounds).axes
+    drawn = [[frame["epsilon"], y] for y in (frame["mean"], frame["least"], [9.0] * 3)]
+    assert np.array_equal(sorted(line.get_xydata().T.tolist() for line in ax.lines), sorted(drawn))
+    (bars,) = (bar.get_segments() for bar in ax.collections)
+    assert [s[:, 1].tolist() for s in bars] == [[7.0, 9.0], [5.0, 7.0], [2.0, 4.0]]
+
+
 def test_the_mean_is_marked_on_the_curve_of_survivals():
     curve = {"algorithm": "IMED", "at_least": [9.0, 4.0, 1.0], "probability": [0.01, 0.1, 1.0]}
     _, ax = draw.subplots()
     draw.survival_axes(ax, pd.DataFrame(curve).assign(mean=4.0, bound=2.0))
+    assert list(ax.lines[-1].get_xdata()) == [2.0, 2.0]
     (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
     np.testing.assert_allclose(marked, [[4.0, 0.1]])
 

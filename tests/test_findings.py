@@ -73,8 +73,7 @@ def test_a_verdict_says_how_a_statement_fails_as_printed(kind):
     }
     after = {"misprint": " after the repair of a misprint", "condition": " under a condition"}
     for (failure, value), one in found.items():
-        holds = yes + after.get(failure, "")
-        assert one.verdict == {0.5: holds, 1.0: OPEN, 1.5: no}[value]
+        assert one.verdict == {0.5: yes + after.get(failure, ""), 1.0: OPEN, 1.5: no}[value]
         assert one.verdict in VERDICTS[kind]
     # only an error fails, and it does; what is ours may
     odd = {of for of, one in found.items() if one.contradiction}

@@ -302,8 +302,7 @@ def test_integers_in_records_are_plain(kind, cost):
         steps = Steps(NOTHING, np.dtype([("count", kind)]), choose, observe)
 
     for table in TABLES:
-        run = ledger.traced(Counting(), table, 0)
-        assert ledger.costs(run).max() == pytest.approx(cost)
+        assert ledger.costs(ledger.traced(Counting(), table, 0)).max() == pytest.approx(cost)
 
 
 # Random learners ----------------------------------------------------------------------------------

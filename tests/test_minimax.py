@@ -177,8 +177,7 @@ def test_plans_follow_the_law_of_play(learner):
     place = int(code @ len(game.rows) ** np.arange(2, -1, -1))
     law = epoch_plan(game, learner).reshape(-1, 2)[game.histories[-1][place]].ravel()
     played = [int(learner.play(table, rng) @ [8, 4, 2, 1]) for _ in range(runs)]
-    seen = np.bincount(played, minlength=16) / runs
-    assert np.abs(seen - law).max() < 5 * 0.5 / math.sqrt(runs)
+    assert np.abs(np.bincount(played, minlength=16) / runs - law).max() < 5 * 0.5 / math.sqrt(runs)
 
 
 def test_bad_input():

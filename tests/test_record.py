@@ -59,8 +59,7 @@ def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):
     staged = stage()
     monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     draw("kept", data=DATA * 3)
-    adopt = partial(record.adopt, staged, root, "hu2021/two", ORIGIN)
-    refused(adopt, "hu2021/kept", "hu2021/one")
+    refused(partial(record.adopt, staged, root, "hu2021/two", ORIGIN), "hu2021/kept", "hu2021/one")
     assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
 
 
