@@ -155,8 +155,7 @@ def python(*words, cwd, env):
 
 
 class Project:
-    """A copy of the project's sources in a folder of its own, with whatever notebooks a test puts
-    there; or one that is there."""
+    """A copy of the project's sources, with the notebooks of a test; or what is there."""
 
     def __init__(self, root: Path):
         self.root = root

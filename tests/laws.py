@@ -11,8 +11,7 @@ FALSE_ALARM = 1e-4  # chance that a sound algorithm fails one test, were its see
 
 
 def tables(problem, table) -> tuple:
-    """What `play` takes on this problem before the generator: the table, and with experts their
-    advice."""
+    """What `play` takes before the generator: the table, and with experts their advice."""
     return (table, problem.advice) if isinstance(problem, ExpertProblem) else (table,)
 
 
@@ -52,8 +51,7 @@ def views(played) -> np.ndarray:
 
 
 def homogeneous(one, other) -> float:
-    """p-value that samples of vectors have the same distribution: chi-squared over vectors that
-    are expected ten times in each, the rest pooled."""
+    """p-value that vectors have one law: chi-squared over those expected ten times, and others."""
     both = np.concatenate([one, other]).reshape(len(one) + len(other), -1).round(8)
     keys, index = np.unique(both, axis=0, return_inverse=True)
     table = np.zeros((2, len(keys)))
@@ -64,8 +62,7 @@ def homogeneous(one, other) -> float:
 
 
 def same_law(one, other, false_alarm=FALSE_ALARM) -> bool:
-    """Kolmogorov-Smirnov and mean tests on every view, chi-squared on whole vectors;
-    Bonferroni-corrected."""
+    """Kolmogorov-Smirnov and means on every view, chi-squared on whole vectors; Bonferroni."""
     a, b = views(one), views(other)
     level = false_alarm / (2 * a.shape[1] + 1)
     if homogeneous(one, other) <= level:

@@ -152,8 +152,7 @@ class Recorder:
 
 
 def plain(kernel):
-    """A compiled kernel's Python function, as those that it hands its generator to; noise is
-    `Generator.laplace`'s."""
+    """The Python function of a kernel and of those it calls; noise is `Generator.laplace`'s."""
     function = getattr(kernel, "py_func", kernel)
     names = {
         name: plain(f) if "rng" in signature(f).parameters else f

@@ -213,8 +213,7 @@ def test_the_distribution_of_actions_over_experts_is_that_of_play():
 
 
 def test_the_certificate_of_lemma_11():
-    """Sparse switch: certified with a drop at 0; it plays arm 2 at the rate of its looks, or more
-    if it errs."""
+    """Sparse switch: certified with drop 0; arm 2 is played at the rate of its looks or more."""
     switch = adversarial.SparseSwitch(0.2, 0.05)
     found = study.lemma_11_certificate(switch, 0.2, 4096, 2000, 1, {"late": 256})
     assert list(found)[-2:] == ["regret_late", "regret_late_se"]

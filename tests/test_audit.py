@@ -94,8 +94,7 @@ SAME, LOW, HIGH = np.array([[[x, 0.0], [0.0, 1.0], [0.0, 0.0]] for x in (0.5, 0.
 @pytest.mark.parametrize(("algorithm", "scale"), [(AnytimeLazyUCB, 1), (HybridUCB, 2)])
 @pytest.mark.parametrize("event", [lambda actions: actions[2] == 0, None])
 def test_the_audit_finds_the_true_loss(algorithm, scale, event):
-    """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to
-    1 / 2. Nothing is found where there is nothing."""
+    """Noise of scale 1 / e: the lead goes from -1 to 0, P from exp(-e) (2 + e) / 4 to 1 / 2."""
     play, epsilon = algorithm(2.0).play, 2.0
     e = epsilon / scale
     truth = -math.log(math.exp(-e) * (2 + e) / 2)

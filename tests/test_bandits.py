@@ -112,8 +112,7 @@ def test_batch_ends():
 
 @pytest.mark.parametrize("means", [(0.1, 0.1, 0.8), (0.2, 0.2, 0.7, 0.1)])
 def test_kl_ucb_draws_for_ties_in_rounds_that_it_does_not_look_at(means):
-    """The first two arms often have equal records. If every round is reported, every round is
-    looked at."""
+    """The first two arms often have equal records; if every round is reported, each is seen."""
     for seed in range(20):
         skipping, looking = np.random.default_rng(seed), np.random.default_rng(seed)
         once = KLUCB().run(bandit(*means), [3000], skipping)

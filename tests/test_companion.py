@@ -333,8 +333,7 @@ def test_small_gaps_bound_the_sum_over_epochs(gaps):
 
 @pytest.mark.parametrize("noise", LAWS)
 def test_lemma_1(noise):
-    """The hazard rate is at most 1, unlike that of Gaussian noise; tails of differences fall by
-    exp(-v / 2), and need this exponent for Laplace noise."""
+    """The hazard rate is at most 1, and tails of differences fall by exp(-v / 2), no faster."""
     law, v = LAWS[noise], np.arange(0, 20.1, 0.25)
     x, u = np.linspace(-25, 25, 501), np.linspace(0, 20, 41)[:, None]
     assert np.max(law.logsf(x) - u - law.logsf(x + u)) < 1e-9

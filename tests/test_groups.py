@@ -44,8 +44,7 @@ plain = pytest.mark.parametrize(
 
 def parts_of(frame, found):
     """The rows of each group, for each row of a result: in the order in which groups appear."""
-    keys = frame[BY].drop_duplicates().reset_index(drop=True)
-    pd.testing.assert_frame_equal(found[BY], keys)
+    pd.testing.assert_frame_equal(found[BY], frame[BY].drop_duplicates().reset_index(drop=True))
     for row in found.itertuples():
         same = (frame.epsilon == row.epsilon) | (frame.epsilon.isna() & math.isnan(row.epsilon))
         yield row, frame[(frame.instance == row.instance) & same]

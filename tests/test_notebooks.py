@@ -114,8 +114,7 @@ def test_what_is_published_is_whole_and_named_and_all_of_its_texts_are_used(smok
 
 
 def test_columns_have_one_meaning_each():
-    """What tables of two notebooks call by one name stands in the list of docs/reproducing.md, and
-    numbers keep the order that their names promise."""
+    """What several tables call by one name is in docs/reproducing.md; q10 is at most q90."""
     listed = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/reproducing.md").read_text(), re.M)
     explained = {name for names in listed for name in re.findall(r"`(\w+)`", names)}
     made, used = {}, set()

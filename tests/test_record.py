@@ -227,8 +227,7 @@ def lapsed(job, manifest):
 
 
 def test_what_is_committed_is_what_make_would_leave():
-    """On a fresh clone `make` must change nothing; where somebody is at work, it need not be so
-    yet."""
+    """On a fresh clone `make` must change nothing; where somebody is at work, it may."""
     manifest = record.read(ROOT)
     todo = batch.jobs(batch.notebooks(), {})
     assert set(manifest["notebooks"]) == {job.name for job in todo}
