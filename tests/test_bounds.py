@@ -54,10 +54,10 @@ def test_constants_are_those_of_the_papers():
     refused(lambda: wu2026.theorem_3(math.log(5), 1.0, 10), "6")
 
 
-POINT = {"gaps": [0.0, 0.02, 0.03, 0.4], "log_counts": np.log([1, 2, 3, 5]), "horizon": 10**4}
-POINT |= {"log_actions": math.log(1000), "epsilon": 0.05, "gap": 0.04, "eta": 0.05, "scale": 4.0}
-POINT |= {"arms": 5, "experts": 16, "delta": 1e-6, "rate": 2e-4, "drop": 1.0, "pulls": 3.0}
-POINT |= {"rounds": 60, "noise": "exponential", "growth": 3.0, "fraction": 0.1, "means": [0.8, 0.5]}
+POINT = dict(gaps=[0, 0.02, 0.03, 0.4], log_counts=np.log([1, 2, 3, 5]), losses=np.eye(3), drop=1)
+POINT |= dict(log_actions=math.log(1000), epsilon=0.05, gap=0.04, eta=0.05, gamma=0.02, scale=4)
+POINT |= dict(arms=5, experts=16, horizon=10**4, delta=1e-6, rate=2e-4, pulls=3, fraction=0.1)
+POINT |= dict(rounds=60, noise="exponential", growth=3, means=[0.8, 0.5])
 
 
 def test_bounds_are_their_formulas():
