@@ -63,8 +63,8 @@ def smoke(testrun_uid):
         done = root / "pictures.json"
 
         def figure(fig, data, key, published=publish.figure, **names):
-            wrong[key] = pictures.problems(fig, data)
             published(fig, data, key, **names)
+            wrong[key] = pictures.problems(fig, data)
 
         # two tests about one notebook: the second finds it done
         with locked(root.with_name(f".{root.name}.turn")):
