@@ -166,12 +166,12 @@ def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_
 
 
 def test_what_is_no_scheduler_gets_one_line_soon():
-    """By itself Dask waits for 30 seconds."""
-    silent = socket.create_server(("127.0.0.1", 0))
-    for address in ("nonsense", "tcp://127.0.0.1:9", f"tcp://127.0.0.1:{silent.getsockname()[1]}"):
-        start = time.monotonic()
-        refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
-        assert time.monotonic() - start < 25
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        for where in ("nonsense", "tcp://127.0.0.1:9", f"tcp://127.0.0.1:{port}"):
+            start = time.monotonic()
+            refused(simulate.cluster(where).__enter__, where, error=simulate.ClusterError)
+            assert time.monotonic() - start < 25  # Dask by itself waits for 30 seconds
 
 
 def test_what_a_cluster_needs_is_named(monkeypatch):

@@ -51,8 +51,8 @@ PLANTS = {
         ),
     },
     "companion/constants": {
-        "private": wrapped(constants, "epoch_length", lambda right, *given: right(*given) + 1),
         "phase-2e attained": wrapped(epochs, "scaled_regret", growth_of_two),
+        "private": wrapped(constants, "epoch_length", lambda right, *given: right(*given) + 1),
     },
     "companion/whole-epochs": {
         "theorem parts": scaled(whole_epochs, 1 / 3, "theorem", "large_gaps", "deterministic"),

@@ -31,12 +31,12 @@ def all_experts_in_every_bracket(right, gaps, log_counts, epsilon):
 
 PLANTS = {
     "hu2021/4-bandit-setting": {
-        "theorem-3 theorem-3-growth theorem-4": uniform(AnytimeLazyUCB),
         # the attack is on noise for one node more
         "theorem-5-regret theorem-5-privacy": all_of(
             uniform(HybridUCB),
             wrapped(decisions, "hybrid_loss", lambda right, e, more=0: right(e, more + 1)),
         ),
+        "theorem-3 theorem-3-growth theorem-4": uniform(AnytimeLazyUCB),
     },
     "hu2021/H-lower-bound": {
         "theorem-10": wrapped(FTNL, "noise_scale", lambda right, *given: min(right(*given), 1.0)),
@@ -46,9 +46,9 @@ PLANTS = {
         ),
     },
     "hu2021/6-experiments": {
+        "se-flat": with_epsilon(DPSE, lambda e: e / 50),
         "lazy-competitive": uniform(AnytimeLazyUCB),
         "hybrid-large-epsilon hybrid-improves ucb-falls": uniform(HybridUCB),
-        "se-flat": with_epsilon(DPSE, lambda e: e / 50),
     },
     "hu2021/I-additional-plots": {
         "se-flat-beyond": with_epsilon(DPSE, lambda e: 1.0),
