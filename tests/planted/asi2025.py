@@ -62,15 +62,15 @@ HALF_SCALE = property(lambda self, right=adversarial.BatchedPrivate.scale.fget: 
 CERTIFIED = {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1}
 PLANTS = {
     "asi2025/3-private-adversarial-bandits": {
-        # in batches and with per-loss noise
-        "theorem-1 table-1 sublinear local-separation adaptive-separation": uniform(
-            adversarial.BatchedPrivate
-        ),
         # on averages
         "lemma-3": wrapped(
             privacy,
             "worst_batched_loss",
             lambda right, base, scale, *more: right(base, 0.5 * scale, *more),
+        ),
+        # in batches and with per-loss noise
+        "theorem-1 table-1 sublinear local-separation adaptive-separation": uniform(
+            adversarial.BatchedPrivate
         ),
         "corollary-2": scaled(bounds, 0.01, "corollary_2"),
     },
