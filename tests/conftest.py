@@ -2,7 +2,6 @@
 not, bad input."""
 
 import functools
-import gc
 import json
 import os
 import re
@@ -35,10 +34,6 @@ SOURCES = str(ROOT / "src")
 
 def pytest_addoption(parser):
     parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
-
-
-def pytest_collection_finish():
-    gc.freeze()  # what is imported stays, and need not be looked through again and again
 
 
 @pytest.fixture(scope="session")
