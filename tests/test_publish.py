@@ -167,15 +167,18 @@ def test_a_run_with_other_parameters_says_so(root, monkeypatch):
     shown = []
     monkeypatch.setattr(publish, "get_ipython", lambda: True)
     monkeypatch.setattr(publish, "display", lambda *outputs: shown.append(outputs[-1]))
-    draw()
-    publish.table(DATA, said("table", "small", caption=f"Small: {HU}.", columns={"t": "$t$"}))
+    draw(caption=f"It falls. Regret of {HU}.")
+    caption = f"It rises, as {HU} say: regret. No run."
+    publish.table(DATA, said("table", "small", caption=caption, columns={"t": "$t$"}))
     find(macro="huRatio")
     differ = "Parameters differ from those that the text is about"
     assert all(word in shown[0].data for word in (differ, "runs=[1, 2]", "horizon=100000"))
-    assert len([s for s in shown if differ in s.data]) == 3
-    for name in ("figure-01", "small"):
+    assert len([s for s in shown if differ in s.data]) == 1
+    # without the message, which may not hold
+    for name, caption in (("figure-01", f"Regret of {HU}."), ("small", f"Regret. No run. {HU}.")):
         tex = (root / f"figures/hu2021/{name}.tex").read_text()
-        assert differ in tex and r"\texttt{runs=[1, 2]}" in tex
+        assert rf"\privregretcaption{{{caption} {differ}" in tex and r"\texttt{runs=[1, 2]}" in tex
+        assert any(one.data.endswith(f".* {caption}") for one in shown)
     render.render(root)
     assert differ in (root / "paper/numbers.tex").read_text()
 

@@ -143,6 +143,8 @@ def test_findings_reach_the_tables_and_the_readme(root):
     readme, figures = root / "README.md", root / "figures"
     readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
     notebook.current.texts["checked"] = "2026-11-26"
+    word = {"place": "Lemma 6", "printed": "argmax", "true": "argmin"}
+    notebook.current.texts["slip"] = {"word": word, "odd": word | {"failure": "error"}}
     draw()
     find(title="It falls", evidence="enumeration", figure="figure-01")
     failed = {"printed": "It $|x|$ is.", "repair": "Twice that.", "stands": "partly"}
@@ -166,12 +168,13 @@ def test_findings_reach_the_tables_and_the_readme(root):
     pages = (figures / "findings.md").read_text()
     assert "| hu2021 | claim | 1 | 1 | 1 | 1 | 0 |" in pages
     assert "| hu2021 | step | 0 | 0 | 0 | 1 | 0 |" in pages
-    # failing first, each with its anchor
+    # claims first, of these what fails, each with its anchor
     listed = re.findall(r"^\| \[.*?\(#hu2021(.*?)\)", pages, re.M)
-    assert listed == ["theorem-6", "large", "edge", "slip", "falls"]
+    assert listed == ["theorem-6", "edge", "slip", "falls", "large"]
     assert "\n| [It falls](" in pages and "### hu2021/falls\n" in pages
     errata = [json.loads(line) for line in (figures / "errata.jsonl").read_text().splitlines()]
-    kinds = {"theorem-6": "error", "large": "error", "slip": "misprint", "edge": "condition"}
+    kinds = {"theorem-6": "error", "large": "error", "odd": "error", "slip": "misprint"}
+    kinds |= {"word": "misprint", "edge": "condition"}
     assert [(one["id"][7:], one["kind"]) for one in errata] == [*kinds.items()]
     assert errata[0] == {
         **{"id": "hu2021/theorem-6", "arxiv": "2102.07929", "version": "v2", "kind": "error"},
@@ -179,7 +182,13 @@ def test_findings_reach_the_tables_and_the_readme(root):
         **{"stands": "partly", "corrected": "Version 2."},
         "command": "privregret reproduce hu2021/one",
     }
-    assert errata[3]["printed"] == "Is." and errata[3]["stands"] == ""
+    assert errata[5]["printed"] == "Is." and errata[5]["stands"] == ""
+    # a slip has no number, so no finding to lead to
+    assert (errata[4]["true"], errata[4]["command"]) == ("argmin", "")
+    assert "\n| hu2021, Lemma 6 | argmax | argmin |\n" in (figures / "errata.md").read_text()
+    assert "argmax" not in (figures / "errata.tex").read_text()
+    macros = (root / "paper/numbers.tex").read_text()
+    assert r"\errataTotal}{4}" in macros and r"\slipsTotal}{2}" in macros
     assert "Twice that." in (figures / "errata.md").read_text()
     assert "100% of it." in (figures / "README.md").read_text()
     text = readme.read_text()

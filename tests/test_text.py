@@ -43,8 +43,11 @@ def test_every_finding_has_a_permanent_id():
     listed = [line.split() for line in lines if not line.startswith("#")]
     known = {one: mark for one, *mark in listed}
     assert len(known) == len(listed) and all(m in ([], ["retired"]) for m in known.values())
-    used = [f"{file.parent.name}/{key}" for file in FILES for key in text.read(file)["claim"]]
-    assert len(used) == len(set(used))
+    used, slips = (
+        [f"{file.parent.name}/{key}" for file in FILES for key in text.read(file)[section]]
+        for section in ("claim", "slip")
+    )
+    assert len(used + slips) == len({*used, *slips})
     assert set(used) == {one for one, mark in known.items() if not mark}
     published = record.read(ROOT)["notebooks"].items()
     rows = [(name.split("/")[0], row) for name, e in published for row in e.get("findings", [])]
@@ -68,6 +71,8 @@ def test_a_bad_file_is_refused(tmp_path):
         (entry("figure.a", text="A."), "figure.a", "caption"),
         (entry("figure.a", caption=3), "figure.a", "caption", "3"),
         (entry("claim.a", place="1", claim="It holds."), "claim.a", "quantity"),
+        (entry("slip.a", place="1", printed="x"), "slip.a", "true"),
+        (entry("slip.a", place="1", printed="x", true="y", failure="typo"), "slip.a", "'typo'"),
         *(
             (entry("claim.a", **CLAIM | fields), "claim.a", *shown)
             for fields, *shown in (

@@ -35,6 +35,8 @@ from privregret.press.tex import value as without_error
 style.use()
 
 MARK = r"$^\dagger$"
+# what ends the first part of a caption, which says what its figure shows
+MESSAGE = re.compile("[.:] ")
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
@@ -43,9 +45,10 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     drawn) and `.tex`, with the caption `[figure.KEY]`, whose slots `names` fill as well.
 
     Keys have small letters, digits, and hyphens and dots between them, columns letters, digits and
-    underscores. The captions of a run whose parameters are not the notebook's own say so. In a run
-    by hand a key that the texts do not have gives an empty caption, otherwise a TextError;
-    ValueError for a caption that does not stand alone, and for the key of a table.
+    underscores. A caption of a run whose parameters are not the notebook's own says so, and has no
+    message (what stands before its first colon or full stop), which may not hold there. In a run by
+    hand a key that the texts do not have gives an empty caption, otherwise a TextError; ValueError
+    for a caption that does not stand alone, and for the key of a table.
     """
     name, caption = _name(key), _text("figure", key, names)["caption"]
     pdf, png = io.BytesIO(), io.BytesIO()
@@ -61,7 +64,7 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
-    summary = re.split("[.:] ", caption)[0]
+    summary = MESSAGE.split(caption)[0]
     tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
     contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
     _publish("figure", name, caption, contents)
@@ -228,7 +231,13 @@ def _text(section, key, names):
         raise text.TextError(f"[{section}.{key}]: {problem}") from None
     if said["caption"]:
         _stands_alone(_name(key), said["caption"])
-    return said | {"caption": said["caption"] + _other()}
+    if notebook.current.other:
+        message, *rest = MESSAGE.split(said["caption"], maxsplit=1)
+        paper = PAPERS.get(_name(key).split("/")[0])
+        if paper and rest and paper.cited not in rest[0]:
+            rest.append(f"{paper.cited}.")
+        said["caption"] = " ".join(one[:1].upper() + one[1:] for one in rest or [message])
+    return said
 
 
 def _filled(entry, names):
@@ -258,6 +267,8 @@ def _changing():
             versions = {"python": platform.python_version()} | {n: version(n) for n in LIBRARIES}
             made_with = {"parameters": running.parameters, "versions": versions}
             made_with["checked"] = running.texts.get("checked", "")
+            if slips := running.texts.get("slip"):
+                made_with["slips"] = _filled([{"key": k} | slip for k, slip in slips.items()], {})
             manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
@@ -302,12 +313,13 @@ def _publish(kind, name, caption, contents):
             "kind": kind,
             "notebook": running.name,
             "files": {ending: files.digest(content) for ending, content in written.items()},
-            "caption": one_epsilon(caption),
+            "caption": one_epsilon(caption + _other()),
         }
 
 
 def _tex(kind, name, caption, **values):
-    made_by = {"kind": kind, "name": name, "caption": caption, "notebook": notebook.current.name}
+    made_by = {"kind": kind, "name": name, "caption": caption + _other()}
+    made_by["notebook"] = notebook.current.name
     return render.filled(f"{kind}.tex", **made_by, **values).encode()
 
 

@@ -87,10 +87,12 @@ def changing(root: Path):
 
 
 def _text(thing, *path):
-    """JSON with a line for each output, finding and number, and for all else of a notebook."""
+    """JSON with a line for each output, finding, number, slip, and for the rest of a notebook."""
     line = partial(json.dumps, sort_keys=True, ensure_ascii=False)
     in_notebook = path[:1] == ("notebooks",)
-    split = in_notebook and (len(path) == 2 or path[2:] in (("findings",), ("numbers",)))
+    split = in_notebook and (
+        len(path) == 2 or path[2:] in (("findings",), ("numbers",), ("slips",))
+    )
     if not thing or not (split or len(path) < 2):
         return line(thing)
     if isinstance(thing, list):

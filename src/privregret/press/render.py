@@ -4,7 +4,8 @@ import ast
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import chain, groupby
 from operator import itemgetter
@@ -15,7 +16,7 @@ import pandas as pd
 
 from privregret.core.files import PACKAGE, ROOT, write
 from privregret.press import record, tex
-from privregret.press.findings import CLAIM, ERROR, FAILURES, KINDS, STATED, VERDICTS
+from privregret.press.findings import CLAIM, ERROR, FAILURES, KINDS, MISPRINT, STATED, VERDICTS
 from privregret.press.papers import PAPERS, title
 
 COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
@@ -74,9 +75,11 @@ def texts(root: Path) -> dict[str, str]:
     failed = [row for row in rows if row["failing"] == 0]
     # with other parameters an error may not be seen
     errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
-    errata.sort(key=lambda row: [*FAILURES].index(row["failure"]))
+    slips = list(_slips(manifest))
+    count = counts(total, len(errata), len(slips))
+    errata = sorted(errata + slips, key=lambda row: [*FAILURES].index(row["failure"]))
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
-    numbers = {"numbers": sorted(chain(*numbers)), "counts": counts(total, errata)}
+    numbers = {"numbers": sorted(chain(*numbers)), "counts": count}
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     block = filled("README.md", found={row["id"]: row for row in rows}, **counted)
@@ -140,12 +143,23 @@ def _mapping(paper, outputs, rows):
     for row in rows:
         for place in [*places(row["place"])] or [row["place"]]:
             at[place][2].append(row)
+    named = {entry["name"]: entry for entry in outputs}
+    leading = {book: named.get(_first_picture(book)) for book in {e["notebook"] for e in outputs}}
     return {
         "places": sorted(at.items(), key=_order),
         "mapped": used,
         "outputs": outputs,
+        "leading": {book: [entry] for book, entry in leading.items() if entry},
         "rows": rows,
     }
+
+
+def _first_picture(notebook):
+    """The published figure that a notebook's first cell shows; "" if there is none."""
+    with suppress(ValueError, LookupError):
+        cell = json.loads(_now(ROOT / "notebooks" / f"{notebook}.ipynb"))["cells"][0]
+        return re.findall(r"figures/([\w./-]+)\.png", "".join(cell["source"]))[0]
+    return ""
 
 
 def _order(item):
@@ -156,9 +170,7 @@ def _order(item):
 def _rows(manifest):
     """All findings of a manifest, paper by paper, with what pages show of them."""
     pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
-    order = {paper: i for i, paper in enumerate(PAPERS)}
-    books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
-    for paper, notebook, entry in sorted(books, key=lambda b: (order.get(b[0], 9), *b[:2])):
+    for paper, notebook, entry in _books(manifest):
         for row in entry.get("findings", []):
             more = {"id": f"{paper}/{row['key']}", "paper": paper, "notebook": notebook}
             # of its heading, as GitHub and MyST name it
@@ -168,9 +180,27 @@ def _rows(manifest):
             figure = row["figure"]
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
             more["rows"] = len(row.get("rows", ())) or 1
-            # the place in a list that begins with what fails
+            # the place in a list of claims, then steps, each of which begins with what fails
+            more["kind_order"] = [*KINDS].index(row["kind"])
             more["failing"] = (4, 3, 2, 0, 1)[VERDICTS[row["kind"]].index(row["verdict"])]
             yield dict.fromkeys((*STATED, "macros"), "") | row | more
+
+
+def _slips(manifest):
+    """Errata that no finding judges, as rows that lead to none."""
+    for paper, notebook, entry in _books(manifest):
+        for slip in entry.get("slips", []):
+            more = {"id": f"{paper}/{slip['key']}", "paper": paper, "notebook": notebook}
+            more |= {"anchor": "", "repair": slip["true"], "corrected": ""}
+            more["version"] = PAPERS[paper].version if paper in PAPERS else ""
+            yield {"failure": MISPRINT, "stands": ""} | slip | more
+
+
+def _books(manifest):
+    """The notebooks of a manifest in the order of pages: paper, name, entry."""
+    order = {paper: i for i, paper in enumerate(PAPERS)}
+    books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
+    return sorted(books, key=lambda b: (order.get(b[0], 9), *b[:2]))
 
 
 def _erratum(row):
@@ -179,7 +209,7 @@ def _erratum(row):
     said = {"id": row["id"], "arxiv": arxiv, "version": version, "kind": row["failure"]}
     said |= {"place": row["place"], "printed": row["printed"] or row["claim"]}
     said |= {"true": row["repair"], "stands": row["stands"], "corrected": row["corrected"]}
-    said["command"] = f"privregret reproduce {row['notebook']}"
+    said["command"] = f"privregret reproduce {row['notebook']}" if row["anchor"] else ""
     return f"{json.dumps(said, ensure_ascii=False)}\n"
 
 
@@ -187,13 +217,13 @@ def _count(rows):
     return Counter((row["kind"], row["verdict"]) for row in rows)
 
 
-def counts(count: Counter, errata: Sequence = ()) -> Iterator[tuple[str, int]]:
+def counts(count: Counter, judged: int = 0, slips: int = 0) -> Iterator[tuple[str, int]]:
     """Names of macros of the draft, and how many findings each counts."""
     for kind, name in zip(KINDS, ("claims", "steps", "ours"), strict=True):
         numbers = [count[kind, verdict] for verdict in VERDICTS[kind]]
         yield from zip([name + word for word in WORDS], numbers, strict=True)
         yield f"{name}Total", sum(numbers)
-    yield "errataTotal", len(errata)
+    yield from (("errataTotal", judged), ("slipsTotal", slips))
 
 
 def said(rows: list[dict]) -> str:

@@ -1,7 +1,8 @@
 """Captions and claims: the TOML file next to a notebook, filled from the notebook's names.
 
-`[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion; `checked`
-is the day on which the claims were last compared with the paper's text.
+`[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion,
+`[slip.KEY]` an erratum that no claim judges; `checked` is the day on which claims and slips were
+last compared with the paper's text.
 `«name»` or `«name:spec»` stands for a phrase of `[text]`, for a name of the notebook, or for a
 paper's key, which gives the paper as captions cite it.
 """
@@ -31,6 +32,7 @@ FIELDS: dict[str, tuple[set, set]] = {
         {*"title place claim quantity evidence".split()},
         {*"kind macro figure rows".split()},
     ),
+    "slip": ({"place", "printed", "true"}, {"failure", "stands"}),
 }
 FIELDS["claim"][1].update(SIGNS, STATED, ("within",))
 CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": findings.FAILURES}
@@ -69,6 +71,10 @@ def read(file: Path) -> dict[str, dict]:
                 raise TextError(f"{where}: no field {min(unknown)}: {allowed} are allowed")
             for field in entry.keys() - {*SIGNS, "within"}:
                 _check_type(where, field, entry[field])
+            for field, known in CHOICES.items():
+                if field in entry and entry[field] not in known:
+                    said = f"{field} must be {', '.join(known)}, got {entry[field]!r}"
+                    raise TextError(f"{where}: {said}")
             if section == "claim":
                 _check_claim(where, entry)
     return texts | {"checked": str(checked or "")}
@@ -103,9 +109,6 @@ def _check_claim(where, entry):
         criterion(**forms | named)
     except (TypeError, ValueError) as problem:
         raise TextError(f"{where}: {problem}") from None
-    for field, known in CHOICES.items():
-        if field in entry and entry[field] not in known:
-            raise TextError(f"{where}: {field} must be {', '.join(known)}, got {entry[field]!r}")
     if len(entry.get("title", "").split()) > 8:
         raise TextError(f"{where}: title must have at most eight words, got {entry['title']!r}")
     failure, repaired = entry.get("failure"), {"printed", "repair", "stands"}
