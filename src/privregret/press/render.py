@@ -43,6 +43,7 @@ TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
 TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
 TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
+TEMPLATES.globals["integer"] = tex.integer
 
 
 def filled(template: str, **values) -> str:
@@ -82,7 +83,9 @@ def texts(root: Path) -> dict[str, str]:
     numbers = {"numbers": sorted(chain(*numbers)), "counts": count}
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
-    block = filled("README.md", found={row["id"]: row for row in rows}, **counted)
+    given = {name: entry.get("parameters") for name, entry in manifest["notebooks"].items()}
+    found = {row["id"]: row for row in rows}
+    block = filled("README.md", found=found, parameters=given, **counted)
     return {
         "figures/findings.csv": csv,
         "figures/findings.md": filled("findings.md", listed=listed, **counted),
