@@ -81,6 +81,30 @@ def test_a_verdict_says_how_a_statement_fails_as_printed(kind):
     assert odd == (known if kind != "ours" else set())
 
 
+def test_vague_words_have_one_tolerance_and_their_verdicts_are_known_at_others():
+    for value, form, kind, half, twice in (
+        *((1.2, {"at_most": 1.25}, "claim", NO, YES), (1.3, {"at_most": 1.25}, "claim", NO, YES)),
+        *(
+            (1.2, {"above": 1.25}, "ours", "holds", "does not hold"),
+            (2, {"at_most": 1}, "step", "", ""),
+        ),
+        *(
+            (0.85, {"between": (0.8, 1.25)}, "claim", NO, YES),
+            (1, {"at_least": 0.8}, "claim", YES, YES),
+        ),
+        *((1.125, {"at_most": 1.25}, "claim", YES, YES), (1.5, {"below": 1.25}, "claim", NO, NO)),
+        *(
+            (1, {"between": (0.5, 1.25)}, "claim", "", ""),
+            (0.7, {"at_least": 0.8}, "claim", NO, YES),
+        ),
+    ):
+        row = finding(value, kind=kind, **form).row()
+        assert [findings.at_tolerance(row, t) for t in (0.125, 0.5)] == [half, twice], row
+    row = finding(1.0, 0.0625, failure="condition", at_most=1.25).row()
+    assert findings.at_tolerance(row, 0.125) == OPEN
+    assert findings.at_tolerance(row, 0.5) == "reproduced under a condition"
+
+
 def test_a_criterion_is_printed_as_it_is():
     for form, printed in (
         *(({"at_most": 2.5}, "<= 2.5"), ({"below": -1e-9}, "< -1e-9"), ({"above": 0}, "> 0")),

@@ -24,6 +24,8 @@ FAILURES = {
 # what that adds to the verdict
 ADDED = {MISPRINT: " after the repair of a misprint", CONDITION: " under a condition"}
 UNDECIDED = "cannot be decided"
+# of vague words: "competitive" is at most 1.25 times as much, "flat" between 0.8 and 1.25
+TOLERANCE = 0.25
 WORDS = {CLAIM: ("reproduced", "not reproduced"), STEP: ("holds", "does not hold")}
 WORDS[OURS] = WORDS[STEP]
 # kind -> all verdicts, in the order of tables
@@ -109,6 +111,28 @@ def numbers_of(number: Estimate) -> dict:
     return {"value": number.value, "error": number.se, "numerical_error": number.bound}
 
 
+def worded(judged: bool | None, kind: str, failure: str) -> str:
+    """The verdict on a statement whose number was judged so."""
+    agrees, differs = WORDS[kind]
+    if judged is None:
+        return UNDECIDED
+    return agrees + ADDED.get(failure, "") if judged else differs
+
+
+def at_tolerance(row: dict, tolerance: float) -> str:
+    """The verdict of a finding's `row` if vague words had this tolerance and not `TOLERANCE`; "" if
+    its criterion has no such end."""
+    moved = {1 + TOLERANCE: 1 + tolerance, 1 / (1 + TOLERANCE): 1 / (1 + tolerance)}
+    ends = [moved.get(row[end]) for end in ("low", "high") if row[end] is not None]
+    if None in ends:
+        return ""
+    low = moved.get(row["low"], -math.inf)
+    high = moved.get(row["high"], math.inf)
+    agrees = Criterion(low, high, row["criterion"][:2] in ("< ", "> "), "")
+    judged = agrees.judge(Estimate(row["value"], row["error"], row["numerical_error"]))
+    return worded(judged, row["kind"], row.get("failure", ""))
+
+
 @dataclass(frozen=True)
 class Finding:
     """A statement, a measured number, and whether the two agree.
@@ -151,10 +175,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        (agrees, differs), judged = WORDS[self.kind], self.criterion.judge(self.measured)
-        if judged is None:
-            return UNDECIDED
-        return agrees + ADDED.get(self.failure, "") if judged else differs
+        return worded(self.criterion.judge(self.measured), self.kind, self.failure)
 
     @property
     def contradiction(self) -> str:

@@ -16,7 +16,17 @@ import pandas as pd
 
 from privregret.core.files import PACKAGE, ROOT, write
 from privregret.press import record, tex
-from privregret.press.findings import CLAIM, ERROR, FAILURES, KINDS, MISPRINT, STATED, VERDICTS
+from privregret.press.findings import (
+    CLAIM,
+    ERROR,
+    FAILURES,
+    KINDS,
+    MISPRINT,
+    STATED,
+    TOLERANCE,
+    VERDICTS,
+    at_tolerance,
+)
 from privregret.press.papers import PAPERS, title
 
 COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
@@ -74,6 +84,10 @@ def texts(root: Path) -> dict[str, str]:
         for paper, of in groupby(outputs, itemgetter("paper"))
     }
     failed = [row for row in rows if row["failing"] == 0]
+    vague = {"half": TOLERANCE / 2, "twice": TOLERANCE * 2}
+    for row in rows:
+        row |= {name: at_tolerance(row, tolerance) for name, tolerance in vague.items()}
+    vague = {"vague": [row for row in rows if row["half"]]}
     # with other parameters an error may not be seen
     errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
     slips = list(_slips(manifest))
@@ -88,7 +102,8 @@ def texts(root: Path) -> dict[str, str]:
     block = filled("README.md", found=found, parameters=given, **counted)
     return {
         "figures/findings.csv": csv,
-        "figures/findings.md": filled("findings.md", listed=listed, **counted),
+        "figures/findings.md": filled("findings.md", listed=listed, **vague, **counted),
+        "figures/tolerance.tex": filled("tolerance.tex", **vague),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", **counted),
         "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=failed),
