@@ -164,7 +164,7 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert set(frame.version) == {"arXiv:2102.07929v2"} and set(frame.checked) == {"2026-11-26"}
     assert frame.figure[0] == "hu2021/figure-01" and frame.figure[1:].isna().all()
     by_hand = (figures / "not-reproduced.tex").read_text()
-    assert "Small." in by_hand and "Large." not in by_hand
+    assert "Figure 2}{Twice that. Stands: partly." in by_hand and "Lemma 3" not in by_hand
     pages = (figures / "findings.md").read_text()
     assert "| hu2021 | claim | 1 | 1 | 1 | 1 | 0 |" in pages
     assert "| hu2021 | step | 0 | 0 | 0 | 1 | 0 |" in pages
