@@ -20,7 +20,7 @@ CRASHED = ("hu2021/7-doubling-instance", "brackets")
 def exercises(name):
     """The sections of a notebook that have exercises."""
     said = "\n".join(cell.source for cell in read(name).cells if cell.cell_type == "markdown")
-    return "".join(re.findall(r"^## (?:Exercises|Try it)$.*?(?=^## |\Z)", said, re.M | re.S))
+    return "".join(re.findall(r"^## Exercises$.*?(?=^## |\Z)", said, re.M | re.S))
 
 
 def settings(name):
