@@ -21,11 +21,12 @@ def by_key(rows) -> dict:
     return {row["key"]: row for row in rows}
 
 
-def execute(name: str, root: Path, figure: Callable = publish.figure, wanted=()) -> dict:
-    """Run the notebook at the parameters of `smoke.toml` with its output in `root`, `figure` in
-    place of `publish.figure`; what `by_key` gives once all keys `wanted` are there, or at its end.
+def execute(name: str, root: Path, figure: Callable = publish.figure, wanted=(), given=()) -> dict:
+    """Run the notebook at the parameters `given`, else of `smoke.toml`, with its output in `root`,
+    `figure` in place of `publish.figure`; what `by_key` gives once all keys `wanted` are there, or
+    at its end.
     """
-    parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {})
+    parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {}) | dict(given)
     # a fault is in no key of the store
     with MonkeyPatch.context() as patch, store.disabled():
         patch.setenv("PRIVREGRET_OUTPUT", str(root))
@@ -44,10 +45,10 @@ def execute(name: str, root: Path, figure: Callable = publish.figure, wanted=())
     return found
 
 
-def findings(name: str, wanted=()) -> dict:
+def findings(name: str, wanted=(), given=()) -> dict:
     """What `execute` gives, without figures: drawing takes longest of all."""
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(None):
-        return execute(name, Path(folder), lambda fig, *args, **more: plt.close(fig), wanted)
+        return execute(name, Path(folder), lambda fig, *args, **more: plt.close(fig), wanted, given)
 
 
 def unturned(keys, before: dict, after: dict) -> list[str]:
