@@ -4,6 +4,7 @@ numbers agree."""
 import json
 import re
 import subprocess
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from test_publish import DATA, draw, find
 
 from privregret.core import files
 from privregret.core.files import ROOT
-from privregret.press import batch, notebook, publish, record, render
+from privregret.press import batch, notebook, publish, record, render, tex
 
 ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
 
@@ -189,6 +190,8 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert "argmax" not in (figures / "errata.tex").read_text()
     macros = (root / "paper/numbers.tex").read_text()
     assert r"\errataTotal}{4}" in macros and r"\slipsTotal}{2}" in macros
+    assert r"\errataErrors}{2}" in macros and r"\errataStand}{0}" in macros
+    assert r"\errataStandPartly}{3}" in macros
     assert "Twice that." in (figures / "errata.md").read_text()
     assert "100% of it." in (figures / "README.md").read_text()
     text = readme.read_text()
@@ -201,6 +204,19 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert list(render.differing(root)) == ["figures/findings.csv", "README.md"]
     render.render(root)
     assert readme.read_text() == text
+
+
+def test_bounds_count_by_how_far_below_them_the_reproduced_claims_are():
+    shown = dict(render.counts(Counter(), bounds=[0.02, 0.1, 0.4, 0.5, 1.0]))
+    slack = [shown[f"bounds{which}"] for which in ("Total", "BelowHalf", "BelowTenth")]
+    assert slack == [5, 3, 1]
+
+
+def test_only_reproduced_claims_that_something_is_below_a_bound_count(root):
+    find(0.05, "bound", place="Lemma 1", claim="Is.")
+    find(0.05, "ours", place="Lemma 2", claim="Is.", kind="ours")
+    find(2.0, "above", place="Lemma 3", claim="Is.", failure="error", repair="No.", stands="no")
+    assert r"\boundsTotal}{1}" in render.texts(root)["paper/numbers.tex"]
 
 
 FRAME = {"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0]}
@@ -233,6 +249,17 @@ def lapsed(job, manifest):
             if not path.exists() or files.digest(path.read_bytes()) != hashed:
                 found.append(path.name)
     return found
+
+
+def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
+    apart = []
+    for book, entry in record.read(ROOT)["notebooks"].items():
+        found = {row["value"]: row for row in entry.get("findings", ())}
+        for name, number in entry.get("numbers", {}).items():
+            shown = [tex.measured(of) for of in (number, found.get(number["value"], number))]
+            if len({*shown}) > 1:
+                apart.append(f"{book}: {name} is {shown[0]}, the finding {shown[1]}")
+    assert not apart, "; ".join(apart)
 
 
 def test_what_is_committed_is_what_make_would_leave():

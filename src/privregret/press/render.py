@@ -91,7 +91,9 @@ def texts(root: Path) -> dict[str, str]:
     # with other parameters an error may not be seen
     errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
     slips = list(_slips(manifest))
-    count = counts(total, len(errata), len(slips))
+    agree = (row for row in rows if row["kind"] == CLAIM and row["verdict"] == VERDICTS[CLAIM][0])
+    bounds = [row["value"] for row in agree if row["criterion"] == "<= 1"]
+    count = counts(total, errata, len(slips), bounds)
     errata = sorted(errata + slips, key=lambda row: [*FAILURES].index(row["failure"]))
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
     numbers = {"numbers": sorted(chain(*numbers)), "counts": count}
@@ -235,13 +237,21 @@ def _count(rows):
     return Counter((row["kind"], row["verdict"]) for row in rows)
 
 
-def counts(count: Counter, judged: int = 0, slips: int = 0) -> Iterator[tuple[str, int]]:
-    """Names of macros of the draft, and how many findings each counts."""
+def counts(count: Counter, errata=(), slips: int = 0, bounds=()) -> Iterator[tuple[str, int]]:
+    """Names of macros of the draft, and how many findings each counts: by kind and verdict; those
+    that do not hold as printed, the errors among them, and those whose statement stands, or stands
+    in part; and reproduced claims that a quantity is at most a bound, with how far it is below."""
     for kind, name in zip(KINDS, ("claims", "steps", "ours"), strict=True):
         numbers = [count[kind, verdict] for verdict in VERDICTS[kind]]
         yield from zip([name + word for word in WORDS], numbers, strict=True)
         yield f"{name}Total", sum(numbers)
-    yield from (("errataTotal", judged), ("slipsTotal", slips))
+    yield from (("errataTotal", len(errata)), ("slipsTotal", slips))
+    yield "errataErrors", sum(row["failure"] == ERROR for row in errata)
+    yield "errataStand", sum(row["stands"] == "yes" for row in errata)
+    yield "errataStandPartly", sum(row["stands"] == "partly" for row in errata)
+    yield "boundsTotal", len(bounds)
+    yield "boundsBelowHalf", sum(value < 0.5 for value in bounds)
+    yield "boundsBelowTenth", sum(value < 0.1 for value in bounds)
 
 
 def said(rows: list[dict]) -> str:
