@@ -40,11 +40,11 @@ lab: .venv/.ready  ## open the notebooks in JupyterLab
 bench: .venv/.ready  ## time the kernels
 	@$(hold) exec $(run) benchmarks/run.py $(ARGS)
 
-paper:  ## typeset the draft and the note with the published figures and numbers, into build/paper
+paper:  ## typeset the draft, the note and the software paper with the published figures and numbers, into build/paper
 	@command -v latexmk >/dev/null || \
 	    { echo "make paper needs latexmk (Debian: apt install latexmk lmodern texlive-latex-recommended)" >&2; exit 1; }
 	cd paper && FORCE_SOURCE_DATE=1 SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
-	    latexmk -pdf -Werror -interaction=nonstopmode -halt-on-error -outdir=../build/paper main.tex note.tex
+	    latexmk -pdf -Werror -interaction=nonstopmode -halt-on-error -outdir=../build/paper main.tex note.tex software.tex
 
 lint: .venv/.dev  ## check style, format and layers
 	$(run) -m ruff check
