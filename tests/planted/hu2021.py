@@ -48,7 +48,7 @@ PLANTS = {
     "hu2021/6-experiments": {
         "se-flat": with_epsilon(DPSE, lambda e: e / 50),
         "lazy-competitive": uniform(AnytimeLazyUCB),
-        "hybrid-large-epsilon hybrid-improves ucb-falls": uniform(HybridUCB),
+        "hybrid-large-epsilon hybrid-improves ucb-falls hybrid-is-ucb1": uniform(HybridUCB),
     },
     "hu2021/I-additional-plots": {
         "se-flat-beyond": with_epsilon(DPSE, lambda e: 1.0),
