@@ -94,7 +94,8 @@ def separate_exponent(x: float, mu: float, epsilon: float) -> float:
     """
     excess = x - mu
 
-    def apart(share):  # of the deviation, left to the rewards
+    # a share of the deviation is left to the rewards
+    def apart(share):
         return kl(mu + share * excess, mu) - epsilon * (1 - share) * excess
 
     return epsilon * (1 - brentq(apart, 0.0, 1.0)) * excess
