@@ -166,6 +166,11 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert frame.figure[0] == "hu2021/figure-01" and frame.figure[1:].isna().all()
     by_hand = (figures / "not-reproduced.tex").read_text()
     assert "Figure 2}{Twice that. Stands: partly." in by_hand and "Lemma 3" not in by_hand
+    stated = (figures / "statements.tex").read_text()
+    line = (
+        r"judged hu2021/falls\endcsname{\emph{It falls} (Figure 1): reproduced, $0.500 \pm 0.010$.}"
+    )
+    assert line in stated and "(Lemma 3): does not hold, $2" in stated
     pages = (figures / "findings.md").read_text()
     assert "| hu2021 | claim | 1 | 1 | 1 | 1 | 0 |" in pages
     assert "| hu2021 | step | 0 | 0 | 0 | 1 | 0 |" in pages

@@ -112,6 +112,7 @@ def texts(root: Path) -> dict[str, str]:
         "figures/errata.md": filled("errata.md", rows=errata),
         "figures/errata.jsonl": "".join(map(_erratum, errata)),
         "figures/errata.tex": filled("errata.tex", rows=errata),
+        "figures/statements.tex": filled("statements.tex", rows=rows),
         "paper/numbers.tex": filled("numbers.tex", **numbers),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
     } | folders
