@@ -13,6 +13,7 @@ from laws import by_play, same_law
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, KLUCB, AdaPKLUCB, AnytimeLazyUCB
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.instances import BernoulliBandit
+from privregret.studies.hu2021 import WideUCB
 
 AblatedDPKLUCB = lectures.namespace("azize2025/5-experiments")["AblatedDPKLUCB"]
 
@@ -65,6 +66,17 @@ def test_dp_se_at_its_threshold(epsilon, arms):
         assert same and algorithm.play(np.tile(means, (len(actions), 1)), seed).tolist() == actions
         dropped.add(frozenset(range(arms)) - set(actions[arms * length :]))
     assert len(dropped) > 1  # it was the noise, indeed
+
+
+def test_wide_ucb_is_hybrid_ucb_without_noise_and_the_last_term():
+    def index(mean, n, t, epsilon):
+        return mean + math.sqrt(3 * math.log2(t) / n)
+
+    instead = {"laplace": lambda scale, rng: 0.0, "hybrid_index": index}
+    plain = lectures.plays("hu2021/4-bandit-setting", "hybrid_ucb", instead, epsilon=1.0)
+    for seed, means in enumerate(MEANS):
+        table = bandit(*means).table(3000, seed)
+        assert WideUCB().play(table, seed).tolist() == plain(table, None)
 
 
 def test_a_first_batch_longer_than_the_horizon():

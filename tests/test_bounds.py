@@ -78,6 +78,8 @@ def test_brackets_partition_the_suboptimal_actions():
     for count in range(1, 12):
         gap, sizes = hu2021.brackets(instances.doubling(count, 3).gaps, np.log([1, *[3] * count]))
         assert len(gap) == count and np.exp(sizes) == pytest.approx(3)
+    gap, sizes = hu2021.brackets(np.append(0, 0.9 * 2.0 ** np.arange(-39, 1)))
+    assert gap.tolist() == [0.9 * 2.0**k for k in range(-39, 1)] and not sizes.any()
 
 
 @pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: i.name)

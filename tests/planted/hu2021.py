@@ -1,5 +1,7 @@
 """Faults for the notebooks on hu2021."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import privregret.instances
@@ -8,7 +10,7 @@ from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.bounds import hu2021 as bounds
 from privregret.exact import regret
 from privregret.full_information import FTNL
-from privregret.privacy import noisy_maxima
+from privregret.privacy import ledger, noisy_maxima
 from privregret.studies import hu2021 as decisions
 
 
@@ -29,6 +31,10 @@ def all_experts_in_every_bracket(right, gaps, log_counts, epsilon):
     return float(np.sum(256 * np.logaddexp.reduce(sizes) / np.minimum(gap, epsilon)))
 
 
+def half_the_noise(right, learner, *given):
+    return right(replace(learner, epsilon=2 * learner.epsilon), *given)
+
+
 PLANTS = {
     "hu2021/4-bandit-setting": {
         # the attack is on noise for one node more
@@ -37,6 +43,7 @@ PLANTS = {
             wrapped(decisions, "hybrid_loss", lambda right, e, more=0: right(e, more + 1)),
         ),
         "theorem-3 theorem-3-growth theorem-4": uniform(AnytimeLazyUCB),
+        "theorem-2": wrapped(ledger, "traced", half_the_noise),
     },
     "hu2021/H-lower-bound": {
         "theorem-10": wrapped(FTNL, "noise_scale", lambda right, *given: min(right(*given), 1.0)),
@@ -48,7 +55,7 @@ PLANTS = {
     "hu2021/6-experiments": {
         "se-flat": with_epsilon(DPSE, lambda e: e / 50),
         "lazy-competitive": uniform(AnytimeLazyUCB),
-        "hybrid-large-epsilon hybrid-improves ucb-falls": uniform(HybridUCB),
+        "hybrid-large-epsilon hybrid-improves ucb-falls hybrid-is-ucb1": uniform(HybridUCB),
     },
     "hu2021/I-additional-plots": {
         "se-flat-beyond": with_epsilon(DPSE, lambda e: 1.0),

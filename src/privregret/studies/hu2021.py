@@ -1,5 +1,5 @@
-"""Releases of the algorithms of hu2021, and an attack on Hybrid-UCB, in which a reward is inferred
-from the rounds in which its arm is pulled."""
+"""Releases of the algorithms of hu2021, Hybrid-UCB without privacy, and an attack on Hybrid-UCB, in
+which a reward is inferred from the rounds in which its arm is pulled."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,11 @@ from itertools import product
 import numpy as np
 from scipy.special import logsumexp
 
+from privregret.bandits import UCB1
+from privregret.bandits.index import ARM, observe
 from privregret.core import checks, store
+from privregret.core.algorithm import NOTHING, Steps
+from privregret.core.jit import jit
 from privregret.instances import BernoulliBandit
 
 
@@ -24,6 +28,33 @@ def unequal_means(name: str, value: object) -> np.ndarray:
     if means.min() == means.max():
         raise ValueError(f"{name} must not hold equal means only, got {checks.shown(value)}")
     return means
+
+
+@jit
+def _choose(arms, state, settings, t, rng):
+    """Play each arm once, then one with the largest mean + sqrt(3 log2 t / n)."""
+    if t <= len(arms):
+        return t - 1
+    log_t, best, chosen = math.log2(t), -math.inf, 0
+    for j in range(len(arms)):
+        n = arms[j]["pulls"]
+        index = arms[j]["total"] / n + math.sqrt(3 * log_t / n)
+        if index > best:
+            best, chosen = index, j
+    return chosen
+
+
+@dataclass(frozen=True)
+class WideUCB(UCB1):
+    """UCB with the interval of Hybrid-UCB: its index (35) without noise and without the last term.
+
+    Of equal indices the first arm's counts, as in Hybrid-UCB. No privacy.
+    """
+
+    id = "wide-ucb"
+    label = "UCB, interval of Hybrid-UCB"
+    source = "hu2021, equation (35)"
+    steps = Steps(ARM, NOTHING, _choose, observe)
 
 
 @dataclass(frozen=True)
