@@ -19,6 +19,7 @@ from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
 from privregret.divergence import d_epsilon, kl
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import azize2025 as steps
+from privregret.studies import azize2025_privacy as enumeration
 from privregret.studies import azize2025_tails as tails
 from privregret.studies import cesari2026 as proofs
 from privregret.studies import wu2026 as study
@@ -466,6 +467,55 @@ def test_crossing_counts_every_sequence():
     assert tails.crossing(p, q, 100.0, 20) == 0 == azize2025.crossing_bound(p, q, 100.0, 20)
 
 
+def test_a_walk_that_reaches_the_level_does_not_exceed_it():
+    """Means 0.4 and 0.6 make steps of one size, and 1.2 n times the mean an integer level."""
+    for n, level in ((5, 1), (25, 6), (50, 12), (100, 24)):
+        free = np.zeros(2 * n + 1)  # at -n, ..., n, up to the level so far
+        free[n], exceeds = 1.0, 0.0
+        for _ in range(n):
+            free = 0.6 * np.roll(free, 1) + 0.4 * np.roll(free, -1)
+            exceeds += free[n + level + 1]
+            free[n + level + 1] = 0.0
+        assert tails.crossing(0.4, 0.6, 0.2, n) == pytest.approx(exceeds, rel=1e-9)
+
+
+def test_few_pulls_of_an_arm_are_as_likely_as_the_proof_of_theorem_3_1_allows():
+    """Its finite inequality, for policies whose laws and privacy are exact; and its tails."""
+    rng, rounds = np.random.default_rng(3), 4
+    for law in (enumeration.random_policy(2, rounds, rng), enumeration.stay_or_switch(rounds, 2.0)):
+        epsilon, seen = enumeration.policy_loss(law, "list"), enumeration.view_law(law)
+        histories = np.array(list(product((0, 1), repeat=2 * rounds)))
+        rewards, arms = histories[:, :rounds], histories[:, rounds:]
+
+        def few(n, mean, seen=seen, histories=histories, rewards=rewards, arms=arms):
+            mu = np.where(arms, mean, 0.7)
+            chance = np.where(rewards, mu, 1 - mu).prod(axis=1) * seen[tuple(histories.T)]
+            return chance[arms.sum(axis=1) <= n].sum()
+
+        for n, alpha, middle in product((1, 2, 3), (0.05, 0.4), (0.3, 0.6, 0.8)):
+            own = few(n, 0.3), few(n, 0.8)
+            assert own[0] <= tails.few_pulls_bound(own[1], n, alpha, 0.3, middle, 0.8, epsilon)
+    n, alpha, mean, middle, beyond = 7, 0.3, 0.3, 0.55, 0.8
+    at = n, alpha, mean, middle, beyond, 0.5
+    pairs = np.array(list(product((0, 1, 2), repeat=n)))  # both 1; only the coupled one; both 0
+    chance = np.array([mean, middle - mean, 1 - middle])[pairs].prod(axis=1)
+    steps = np.log(np.where(pairs < 2, middle / beyond, (1 - middle) / (1 - beyond)))
+    level = (1 + alpha) * n
+    ratio = steps.cumsum(axis=1).max(axis=1) > level * kl(middle, beyond)
+    shifted = (pairs == 1).sum(axis=1) > level * (middle - mean)
+    both = chance @ ratio + chance @ shifted
+    assert tails.few_pulls_bound(0.0, *at) == pytest.approx(both, rel=1e-9)
+    factor = math.exp(level * (0.5 * (middle - mean) + kl(middle, beyond)))
+    assert tails.few_pulls_bound(0.1, *at) == pytest.approx(both + 0.1 * factor, rel=1e-9)
+
+
+def test_exponent_of_separate_bounds():
+    for mu, epsilon, x in ((0.3, 1.0, 0.6), (0.75, 0.25, 0.9), (0.5, 0.1, 1.0)):
+        found, n = tails.separate_exponent(x, mu, epsilon), 2**20
+        assert found == pytest.approx(-tails.separate(n * x, n, 1, mu, epsilon) / n, rel=0.01)
+        assert found < d_epsilon(x, mu, epsilon)
+
+
 def test_steps_of_theorem_f7():
     """The printed step fails, its repair holds; longer runs decide as shorter ones, and more."""
     given = (0.75, 0.625, 0.5), 0.5
@@ -475,6 +525,15 @@ def test_steps_of_theorem_f7():
     )
     printed, first, second = long.max(axis=0)
     assert (long >= short).all() and printed > 0.01 and max(first, second) <= 1e-9
+
+
+def test_how_far_the_divergence_falls():
+    """The step of Theorem F.7 before (39) fails at every x; with the smallest fall it holds."""
+    for best, epsilon, delta in ((0.75, 0.25, 0.02), (0.75, 1.0, 0.02), (0.9, 5.0, 0.01)):
+        falls = steps.falls(best, epsilon, delta)
+        assert falls.max() < 0.9 * delta / (1 - best)
+        repaired = d_epsilon(best - delta, best, epsilon)
+        assert repaired > 0 and (repaired - falls).max() == pytest.approx(0, abs=1e-12)
 
 
 def test_how_often_an_order_is_seen_has_the_error_of_the_smallest_baseline():

@@ -61,6 +61,17 @@ def theorem_f7(
     return worst
 
 
+def falls(best: float, epsilon: float, delta: float, points: int = 1001) -> np.ndarray:
+    """Compute the fall of d_epsilon(x, .) from the best mean to `delta` below it.
+
+    x is on a grid from 0 to best - delta. The proof of Theorem F.7 needs a positive lower bound of
+    the fall before (39).
+    """
+    level, d = best - delta, np.vectorize(d_epsilon)
+    x = np.linspace(0, level, points)
+    return d(x, best, epsilon) - d(x, level, epsilon)
+
+
 def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
     """Return an Estimate whose interval reaches from the smallest to the largest of several.
 
