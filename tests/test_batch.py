@@ -8,6 +8,7 @@ import shutil
 import signal
 import time
 from functools import partial
+from unittest.mock import Mock
 
 import nbformat
 import pandas as pd
@@ -298,6 +299,9 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(batch, "status", full)
     assert command.main(["status"]) == command.FAILED
     named(capsys.readouterr().err, "/somewhere")
+    monkeypatch.setattr(batch, "status", Mock(side_effect=ModuleNotFoundError(name="papermill")))
+    assert command.main(["status"]) == command.USAGE
+    named(capsys.readouterr().err, "papermill", command.INSTALL)
     (tmp_path / "paper").mkdir()
     monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
     fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path)
