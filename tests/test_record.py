@@ -112,13 +112,16 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):
     victim.write_text("mine")
     at_notebook, at_output = ("notebooks", "hu2021/one"), ("outputs", "hu2021/figure-01")
     at_finding, at_number = (*at_notebook, "findings", 0), (*at_notebook, "numbers", "huRatio")
-    output = whole["outputs"]["hu2021/figure-01"]
+    output, said = whole["outputs"]["hu2021/figure-01"], whole["notebooks"]["hu2021/one"]
     for value, *keys in (
         ([],),
         *((output, "outputs", bad) for bad in ("../thesis", "hu2021/.x")),
         ({"../../thesis.tex": "0"}, *at_output, "files"),
         *(([1], *at_output, "kind"), (3, *at_number), ("1", *at_number, "error")),
         *(("x", *at_finding, "verdict"), (float("nan"), *at_number, "error")),
+        # a folder's page would be the README, or another one
+        *((bad, *at_output, "notebook") for bad in ("../x", "hu2021/..", "/tmp/x", "one", 1)),
+        *((said, "notebooks", bad) for bad in ("../x", "hu2021/../x")),
     ):
         changed = at = {"": json.loads(json.dumps(whole))}
         *path_there, last = "", *keys

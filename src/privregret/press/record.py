@@ -18,6 +18,8 @@ from privregret.press.findings import VERDICTS
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 # of an output: no hidden file, and none elsewhere
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
+# of a notebook, for its pages
+OWNER = re.compile(r"[a-z0-9]+/\w[\w.-]*")
 # fields of a number
 NUMBER = "value", "error", "numerical_error"
 # of a notebook's entry: what decides its outputs, up to rounding
@@ -47,6 +49,14 @@ def _check(record):
     for name, entry in record["outputs"].items():
         if not NAME.fullmatch(name) or entry["files"].keys() - {*KINDS[entry["kind"]]}:
             raise ValueError(f"{name}: files are {entry['files']}")
+    for name in [
+        *record["notebooks"],
+        *(entry["notebook"] for entry in record["outputs"].values()),
+    ]:
+        if not OWNER.fullmatch(name):
+            raise ValueError(
+                f"a notebook is paper key, slash, letters, digits, _, - and ., not {name!r}"
+            )
     for name, entry in record["notebooks"].items():
         findings = entry.get("findings", [])
         for number in (*findings, *entry.get("numbers", {}).values()):
