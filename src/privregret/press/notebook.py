@@ -62,6 +62,10 @@ class Running:
 current = Running()
 
 
+class NotStarted(OneLine, RuntimeError):
+    """A notebook publishes, and did not say which it is."""
+
+
 class ParameterError(OneLine, ValueError):
     """A notebook was given a parameter or a folder that it cannot use."""
 
@@ -175,6 +179,13 @@ def output_root() -> Path:
     return Path(os.environ.get("PRIVREGRET_OUTPUT") or by_hand)
 
 
+def running() -> Running:
+    """The notebook that runs; NotStarted if none does."""
+    if not current.name:
+        raise NotStarted("call notebook.start first, in a cell before this one")
+    return current
+
+
 def start(name: str, namespace: dict, /, **rules) -> None:
     """Check the parameters and the folder of the output, before any work is done.
 
@@ -226,10 +237,10 @@ def show(algorithm) -> Code:
 
 def end() -> None:
     """Mark that the notebook ran to its end, with its peak of memory; say where its output is."""
-    root = output_root()
+    name, root = running().name, output_root()
     render.render(root)
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
-    message = f"All of {current.name} has run. Its output is in {shown}/figures."
+    message = f"All of {name} has run. Its output is in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
         message += "\nfigures/ is as it was: `make` renews it, and `make status` is about it alone."
     if get_ipython() is None:  # run as a script
