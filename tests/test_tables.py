@@ -117,7 +117,7 @@ def test_hints_help(tmp_path):
         "a r",
         "Group Y",
         "Choices x",
-        "s a r",
+        "a s r",
     )
     for names in logs:
         pd.DataFrame(1, range(3), names.split()).to_csv(path, index=False)
