@@ -26,7 +26,7 @@ from privregret.press import notebook, record, render, style, text
 from privregret.press.findings import CLAIM, SIGNS, Finding, criterion, numbers_of
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.record import KINDS
+from privregret.press.record import KINDS, LIBRARIES
 from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
 from privregret.press.tex import one_epsilon, power, tex_escape
@@ -35,7 +35,6 @@ from privregret.press.tex import value as without_error
 style.use()
 
 MARK = r"$^\dagger$"
-LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
 def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
