@@ -156,20 +156,26 @@ def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
 
 def _head(path):
     """What the notebook's parameters are in HEAD; {} if it has none, and errors if git fails."""
+    return declared(_git("show", f"HEAD:{path}")) if _git("ls-tree", "HEAD", "--", path) else {}
+
+
+def in_index() -> set[str]:
+    """The notebooks that git will commit, also those that a sparse checkout leaves out; LookupError
+    or OSError if it cannot say."""
+    found = os.fsdecode(_git("ls-files", "-z", "--", "*/*.ipynb")).split("\0")
+    return {path.removesuffix(".ipynb") for path in found}
+
+
+def _git(*words):
+    """What git says in the folder of the notebooks; LookupError if it fails."""
     environment = {n: v for n, v in os.environ.items() if n not in HOOKS}
-
-    def git(*words):
-        more = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True}
-        done = subprocess.run(["git", *words], **more)
-        if done.returncode:
-            raise LookupError(done.stderr.decode(errors="replace").partition("\n")[0])
-        return done.stdout
-
-    if git("ls-tree", "HEAD", "--", path):
-        return declared(git("show", f"HEAD:{path}"))
-    if not (ROOT / ".git").exists():  # that was the repository around a download
+    more = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True}
+    done = subprocess.run(["git", *words], **more)
+    if done.returncode:
+        raise LookupError(done.stderr.decode(errors="replace").partition("\n")[0])
+    if not done.stdout and not (ROOT / ".git").exists():  # the repository around a download
         raise LookupError("the folder has no .git")
-    return {}
+    return done.stdout
 
 
 def output_root() -> Path:
