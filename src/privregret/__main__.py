@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     option("-j", type=int, metavar="N", help="notebooks to run at a time (default: all cores)")
     option("--smoke", **flag, help="use small parameters and write to build/smoke")
     option("--force", **flag, help="also run notebooks that are up to date")
-    option("--fresh", **flag, help="run all notebooks without stored results")
+    option("--fresh", **flag, help="run all notebooks without stored results, replace all files")
     pairs = {"nargs": 2, "action": "append", "default": [], "metavar": ("NAME", "VALUE")}
     option("-p", **pairs, help="set a parameter (repeatable), and write to build/custom")
     text = "write to this folder instead; it is new, empty, or from an earlier run"
