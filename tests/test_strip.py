@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from conftest import ROOT, git
+from nbconvert.exporters import ScriptExporter
 
 ONE = ROOT / "notebooks/azize2025/3-lower-bound.ipynb"
 STRIP = "notebooks/.jupyter/strip.py"
@@ -143,6 +144,16 @@ def test_the_filter_passes_only_what_it_has_understood(strip, tmp_path):
     assert strip(b"") == b""
     half = json.dumps(book | {"cells": [{"cell_type": "markdown", "source": "\ud83d"}]})
     assert json.loads(strip(half.encode()))["cells"][0]["source"] == ["\ud83d"]
+
+
+def test_a_notebook_becomes_a_script(strip):
+    stripped = nbformat.reads(strip(ONE.read_bytes()).decode(), as_version=4)
+    script, about = ScriptExporter().from_notebook_node(stripped)
+    assert (
+        about["output_extension"] == ".py"
+        and script.count("\n# #") > 2
+        and compile(script, "", "exec")
+    )
 
 
 def test_a_run_in_jupyterlab_changes_nothing_and_an_edit_itself_alone(clone):

@@ -14,7 +14,13 @@ METADATA = {
         "language": "python",
         "name": "python3",
     },
-    "language_info": {"name": "python"},
+    # without these `nbconvert --to script` writes a .txt without prose
+    "language_info": {
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+    },
 }
 
 # the lines that this writes, and the marks of a conflict: no output has such keys, and its texts
@@ -26,7 +32,8 @@ LINE = re.compile(
     |[ ]{,5}"(cells|source|tags)":[ ]\[
     |[ ]{,5}"(jupyter|kernelspec|language_info|metadata)":[ ]\{(\},)?
     |[ ]{,5}"(execution_count":[ ]null|outputs":[ ]\[\]|source_hidden":[ ]true),?
-    |[ ]{,5}"(cell_type|display_name|id|language|name)":[ ]"[^"\\]{,64}",?
+    |[ ]{,5}"(cell_type|display_name|file_extension|id|language)":[ ]"[^"\\]{,64}",?
+    |[ ]{,5}"(mimetype|name|nbconvert_exporter)":[ ]"[^"\\]{,64}",?
     |[ ]{,5}"nbformat(_minor)?":[ ]\d,?""",
     re.X,
 )
