@@ -18,6 +18,7 @@ import scipy
 from conftest import Project, git, named, refused
 
 from privregret import __main__ as command
+from privregret.core.files import digest
 from privregret.press import batch
 
 CELLS = """\
@@ -165,6 +166,15 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
     assert stale(settled) == {} and figure(settled, "one").exists()
     (settled.root / "build/stamps/demo/one.json").write_text("{")
     assert set(stale(settled)) == {"demo/one"}
+
+
+def test_a_fresh_run_replaces_a_picture_that_was_altered_with_its_hash(settled):
+    picture = figure(settled, "one").with_suffix(".png")
+    whole, fake = picture.read_bytes(), b"by hand"
+    picture.write_bytes(fake)
+    edit(settled.root / "figures/manifest.json", digest(whole), digest(fake))
+    ran(settled, "--fresh")
+    assert picture.read_bytes() == whole
 
 
 def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(settled, tmp_path):
