@@ -212,6 +212,31 @@ def test_the_distribution_of_actions_over_experts_is_that_of_play():
     assert chisquare(counts, 2000 * law).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("epsilon", [1.0, 0.5])
+def test_the_loss_in_advice_is_what_simulated_runs_reveal(epsilon):
+    """By the actions of two batches, except in the first round, where experts exchange advice."""
+    learner, found = ExpertsFromBandit(BatchedPrivate(EXP3(8.0, 0.1), epsilon)), []
+    exact, tau = study.loss_in_advice(learner), learner.bandit.tau
+    rounds = np.arange(2 * tau)
+    named = np.array([[[0, 1]] * 2 * tau, [[1, 0]] + [[0, 1]] * (2 * tau - 1)])
+    # what is paid must tell the arms apart
+    for others in ((0.0, 1.0), (1.0, 0.0), (0.0, 1e-9), (1.0, 1 - 1e-9))[: 4 if tau > 1 else 1]:
+        losses = np.array([[0.0, 1.0], *[others] * (tau - 1), *[[0.0, 1.0]] * tau])
+        counts = []
+        for names in named:
+            advice = Advice.of_arms(names, 2, rounds)
+            problem = ExpertProblem(Adversary("two batches", rounds, losses), advice)
+            paid = np.diff(learner.run(problem, rounds + 1, 1, 10_000))[:, :tau]
+            away = abs(paid[:, :, None] - losses[1 : tau + 1])
+            arms = away.argmin(axis=2)
+            counts.append(np.bincount(arms @ 2 ** np.arange(tau), minlength=2**tau))
+        one, other = counts
+        found += zip(abs(np.log(one / other)), np.sqrt(1 / one + 1 / other), strict=True)
+    assert all(ratio < exact + 5 * se for ratio, se in found)
+    largest, se = max(found)
+    assert largest > exact - 5 * se
+
+
 def test_the_certificate_of_lemma_11():
     """Sparse switch: certified with drop 0; arm 2 is played at the rate of its looks or more."""
     switch = adversarial.SparseSwitch(0.2, 0.05)

@@ -10,12 +10,15 @@ from cases import FIRST
 from conftest import ROOT, refused
 
 from privregret.adversarial import FTPL, SparseSwitch
+from privregret.adversarial.tuning import batched_exp4
 from privregret.bandits import UCB1, AnytimeLazyUCB, HybridUCB, hybrid_ucb
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL
 from privregret.privacy import audit, ledger
 from privregret.privacy.adversarial import composed_delta
 from privregret.studies import hu2021
+from privregret.studies.asi2025 import lemma_15
+from privregret.studies.privacy_audit import delta_of_scores, printed_gamma
 
 NOT_SUMS = Votes, VotesOrLeader, MarginStop  # use functions of the losses that are no sums
 SELECTING = EpochAlgorithm, SparseSwitch  # noisy maxima and a sparse vector
@@ -78,6 +81,31 @@ def test_batched_exp4_is_private_with_the_largest_delta_of_its_proof():
     delta = math.exp(-0.5 / (6 * (1 - math.sqrt(2 / 3))))
     shift = 0.5 / (3 * math.sqrt(64 * math.log(1 / delta)))
     assert composed_delta(0.5, shift, 64, 2000) <= delta
+    assert lemma_15(64, shift, delta) == pytest.approx(0.5)
+    assert lemma_15(64, shift / 2, delta) < 0.5 < lemma_15(64, shift, delta / 2)
+
+
+def test_the_scores_of_a_batch_reveal_what_simulated_scores_do():
+    """Four experts, three of whom name the first of two arms."""
+    low, high = delta_of_scores(0.5, 0.999, 0.4, (3, 1), 4000)
+    rng, revealed = np.random.default_rng(1), []
+    for count, q in ((3, 0.65), (1, 0.35)):
+        scale = 3 * 2 * math.sqrt(4 * math.log(1 / 0.999)) / (0.4 * 0.5)
+        noise = rng.laplace(0, scale, (100_000, count))
+        loss = (np.abs(noise + 1 / q) - np.abs(noise)).sum(axis=1) / scale
+        revealed.append(q * np.maximum(0, -np.expm1(0.5 - loss)).mean())
+    assert low <= high < low + 0.002 and sum(revealed) == pytest.approx(high, abs=0.004)
+
+
+def test_the_mixing_of_theorem_10_near_delta_1():
+    """It is that of `tuning`, which rounds tau up. At a horizon where it is small, the scores are
+    private whatever the experts say: three of four arms may be played with probability below 0.1,
+    and for the others a score moves by at most 10 / tau."""
+    for setting in ((10**6, 4, 16, 0.5, 1e-6), (10**11, 4, 16, 1.0, 1e-6)):
+        assert printed_gamma(*setting) == pytest.approx(batched_exp4(*setting).gamma, rel=1e-3)
+    gamma = printed_gamma(10**11, 4, 256, 0.5, 0.9999)
+    moved = 10 * gamma * 0.5 / (3 * 4 * math.sqrt(256 * math.log(1 / 0.9999)))
+    assert 0.3 + composed_delta(0.5, moved, 256) < 0.9999
 
 
 def test_more_entries_than_corners_are_added_up():

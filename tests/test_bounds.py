@@ -340,6 +340,23 @@ def test_exponents_of_table_1(a, b):
         assert math.log(far[name] / near[name]) == pytest.approx(power * math.log(1e40), 1e-3)
 
 
+def test_table_2_misses_the_smallest_bound_by_more_if_arms_grow():
+    """By a twelfth in the exponent at most for fixed K, and by up to a sixth for K = T^k."""
+
+    def excess(k, a, b):
+        T = 1e80
+        powers = asi2025.table_1(T, T**k, 2 * T**a, T**-b, logs=False).values()
+        _, ninth, tenth = powers = [math.log(bound) / math.log(T) for bound in powers]
+        named = tenth if b >= 0.5 else ninth if b <= a - k else 0
+        return named - min(powers) if min(powers) < 0.999 else 0
+
+    grid = np.arange(25) / 24
+    found = {k: max(excess(k, a, b) for a in grid[grid >= k] for b in grid) for k in grid[:18]}
+    assert found[0] == pytest.approx(1 / 12, abs=0.006)
+    assert found[0.25] > 0.09 and max(found.values()) < 1 / 6 + 0.006
+    assert excess(0.48, 0.48, 0.5) == pytest.approx(1 / 6, abs=0.01)
+
+
 def test_terms_of_theorem_10_add_up_to_95_a():
     setting = 10**12, 4, 16, 1.0, 1e-6
     terms = asi2025.theorem_10_terms(*setting, tuning.batched_exp4(*setting, "corrected"))

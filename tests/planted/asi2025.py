@@ -27,10 +27,6 @@ def half_the_noise_on_losses(right, self, *given):
     return right(replace(self, epsilon=2 * self.epsilon), *given)
 
 
-def deaf_to_advice(right, self, losses, *given):
-    return np.zeros(len(losses), int) if len(losses) < 100 else right(self, losses, *given)
-
-
 def repaired_after_all(right, self, *sizes):
     """In batches FTPL plays as with its resampling repaired, whatever it is asked for."""
     if isinstance(self.base, adversarial.FTPL):
@@ -77,14 +73,12 @@ PLANTS = {
     "asi2025/4-expert-advice": {
         "sublinear-many-experts": uniform(adversarial.EXP4Batched),
         # on losses in `run` alone: in `play` the plain algorithm beside it would be another one
-        "theorem-7 theorem-9-privacy": all_of(
+        "theorem-7 theorem-9-privacy sensitive-advice": all_of(
             replaced(adversarial.BatchedPrivate, "scale", HALF_SCALE),
             wrapped(adversarial.EXP4Local, "run", half_the_noise_on_losses),
         ),
-        # in short tables
-        "expert-bounds sensitive-advice": all_of(
-            scaled(bounds, 0.001, "theorem_9"),
-            wrapped(adversarial.ExpertsFromBandit, "play", deaf_to_advice),
+        "expert-bounds theorem-10-composition": all_of(
+            scaled(bounds, 0.001, "theorem_9"), scaled(study, 1.1, "lemma_15")
         ),
     },
     "asi2025/5-barriers": {
@@ -96,8 +90,11 @@ PLANTS = {
         "drop-time": plays(adversarial.EXP3, run=done_late),
     },
     "asi2025/E-conversions": {
-        "corollary-22 corollary-24": all_of(
-            *(replaced(bounds, f"corollary_{n}", lambda *args, **kwargs: 1.0) for n in (22, 24))
+        "corollary-22 corollary-24 lemma-25": all_of(
+            *(
+                replaced(bounds, name, lambda *args, **kwargs: 1.0)
+                for name in ("corollary_22", "corollary_24", "lemma_25")
+            )
         ),
         "algorithm-4 corollary-24-proof lemma-25-proof": all_of(
             wrapped(adversarial.BatchedPrivate, "settings", repaired_after_all),

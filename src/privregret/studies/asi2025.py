@@ -108,6 +108,34 @@ def law_over_experts(learner: ExpertsFromBandit, certainty: float, average: floa
     return followed @ chosen.reshape(2, 2) @ followed.T
 
 
+def loss_in_advice(learner: ExpertsFromBandit) -> float:
+    """Compute the privacy loss of the advice of a round, in the actions of all other rounds.
+
+    There are two batches, and two experts, each of whom names an arm of its own. In one round of
+    the first batch the arms lose 0 and 1, and the experts exchange their advice. In its other
+    rounds an arm loses 0 or 1, in every possible number of them. `learner` is around
+    `BatchedPrivate`.
+    """
+    private, largest = learner.bandit, 0.0
+    for others in itertools.product(range(private.tau), repeat=2):
+        averages = np.add(others, [[0.0, 1.0], [1.0, 0.0]]) / private.tau
+        first, second = (
+            privacy.batched_probabilities(private.base, [row, [0, 0]], private.scale, 1000)
+            for row in averages
+        )
+        if private.tau == 1:
+            # nobody sees the action of the first batch, which is that round
+            first, second = (law.reshape(2, 2).sum(axis=0) for law in (first, second))
+        largest = max(largest, float(np.abs(np.log(first / second)).max()))
+    return largest
+
+
+def lemma_15(count: int, each: float, delta: float) -> float:
+    """The epsilon of `count` releases, each `each`-DP, by advanced composition."""
+    squares = count * each**2
+    return 1.5 * squares + math.sqrt(6 * squares * math.log(1 / delta))
+
+
 # Lemma 11
 
 

@@ -16,6 +16,7 @@ from privregret.core import store
 from privregret.core.algorithm import EPSILON_DP
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, EpochAlgorithm, RandomPrefixSoftmax
+from privregret.privacy import adversarial as composition
 from privregret.privacy import audit, ledger, noisy_maxima
 from privregret.studies.asi2025_privacy import worst_batched_loss
 from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
@@ -98,6 +99,40 @@ def searched(algorithm, runs: int, seed: int) -> tuple[float, str]:
         return found.value, "1st round: nothing seen"
     arms = "".join(str(j + 1) for j in found.actions)
     return found.value, f"1st round; arms {arms} and {found.sequences - 1} more"
+
+
+def printed_gamma(horizon: int, arms: int, experts: int, epsilon: float, delta: float) -> float:
+    """The mixing probability of asi2025, Theorem 10, with its real tau, for every delta below 1;
+    `tuning.batched_exp4` has those for which the proof shows privacy."""
+    spread, log = experts * math.log(1 / delta), math.log(experts * horizon)
+    logs, rounds = log * math.log(experts), horizon ** (1 / 3)
+    eta = spread ** (1 / 6) * logs ** (1 / 3) / (rounds * math.sqrt(arms) * epsilon ** (1 / 3))
+    tau = spread ** (1 / 3) * rounds * (log / epsilon) ** (2 / 3) / math.log(experts) ** (1 / 3)
+    per_batch = arms * log / (epsilon * tau)
+    return max(
+        (eta * experts) ** (1 / 3) * per_batch ** (2 / 3), 12 * eta * spread**0.5 * per_batch
+    )
+
+
+def delta_of_scores(
+    epsilon: float, delta: float, gamma: float, named: tuple[int, ...], grid: int
+) -> tuple[float, float]:
+    """Limits of delta(epsilon) of an arm of the first batch of batched EXP4 and the batch's scores.
+
+    `named` experts name each arm, and the losses of one round change from 0 to 1. An arm is played
+    with probability Q, equal on both sides. Then the scores of those who named it move by
+    1 / (Q tau), `composed_delta` rounds up, and delta is the mean over the arms. The noise is that
+    of asi2025, Algorithm 2, for (epsilon, delta).
+    """
+    arms, experts, low, high = len(named), sum(named), 0.0, 0.0
+    noise = 3 * arms * math.sqrt(experts * math.log(1 / delta)) / (gamma * epsilon)  # times tau
+    for count in named:
+        q = (1 - gamma) * count / experts + gamma / arms
+        shift = 1 / (q * noise)
+        rounded = epsilon + count * shift / grid
+        low += q * composition.composed_delta(rounded, shift, count, grid)
+        high += q * composition.composed_delta(epsilon, shift, count, grid)
+    return low, high
 
 
 Lazy = AnytimeLazyUCB.Settings
