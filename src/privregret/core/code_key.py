@@ -140,8 +140,10 @@ class _Finder:
 
             def loaded(module):
                 load(module)
-                if digest(file.read_bytes()) != _FILES.get(file):
+                if (content := digest(file.read_bytes())) != _FILES.get(file):
                     altered(name)
+                    # the hashes are no longer those of the code: no kernel is read or stored
+                    LOADED["edited"] = LOADED.get("edited", "") + content
                 own = (v for v in vars(module).values() if getattr(v, "__module__", "") == name)
                 places = [module, *(v for v in own if isinstance(v, type))]
                 _noted.update((p, _held(p)) for p in places if not name.startswith(FREE))

@@ -37,7 +37,7 @@ class _Cache(NullCache):
         return store.file(FOLDER, known)
 
     def load_overload(self, signature, context):
-        self.altered = not code_key.intact(self.function)
+        self.altered = "edited" in code_key.LOADED or not code_key.intact(self.function)
         if self.altered:
             code_key.altered(self.function.__qualname__)
             return None
