@@ -72,7 +72,7 @@ def workers_rule(name: str, value: Any) -> int:
 RUNS = checks.integer_in(1, checks.MAX_RUNS)
 
 
-@checks.validate(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
 def regret_curves(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -136,7 +136,7 @@ def regret_curves(
     return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
-@checks.validate(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
 def regret_summary(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -246,7 +246,8 @@ def worst_problem(
     """Return the problem of a sequence with the largest mean regret, and the (runs,) regrets there.
 
     The choice takes `choosing` runs on each problem, by default a quarter of `runs` and at least 2.
-    They are not used again, so that the maximum over noisy means causes no bias.
+    They are not used again, so that the maximum over noisy means causes no bias. They are those of
+    the seed + 1: independent calls have seeds that are 2 apart.
 
     Examples
     --------
@@ -259,8 +260,9 @@ def worst_problem(
     """
     checks.instance_of(Algorithm)("algorithm", algorithm)
     problems = checks.one_or_more("problems", problems)
-    choosing = choosing or max(RUNS("runs", runs) // 4, 2)
-    pilot = regret_summary(algorithm, problems, horizon, choosing, seed + 1, points=1)
+    choosing, seed = choosing or max(RUNS("runs", runs) // 4, 2), checks.seed("seed", seed)
+    other = (seed + 1) % 2**128
+    pilot = regret_summary(algorithm, problems, horizon, choosing, other, points=1)
     problem = problems[int(pilot["mean"].argmax())]
     curves = regret_curves(algorithm, problem, horizon, runs, seed, points=1)
     return problem, curves.regret.to_numpy()
@@ -461,6 +463,8 @@ def algorithms_of(value: Any) -> list[Algorithm]:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
+            if kind.__qualname__ == labels[label].__qualname__:
+                which = f"{kind.__name__}, which was defined again: make all of them anew"
             raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
         # raises for a class without an id of its own
         identity.identity(algorithm)
@@ -490,7 +494,7 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
-        longest = min(a.max_horizon for a in algorithms)
+        longest = min(a.longest for a in algorithms)
         last = checks.integer_in(problem.min_horizon, longest)("horizon", horizon)
         rounds = rounds_of(points, last, problem.min_horizon)
         grid += [GridPoint(algorithm, problem, rounds) for algorithm in algorithms]

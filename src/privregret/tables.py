@@ -116,7 +116,7 @@ def _real(field):
 
 @checks.validate(
     runs=checks.integer_in(1, checks.MAX_RUNS),
-    seed=checks.nonnegative_int,
+    seed=checks.seed,
     name=checks.text,
     workers=simulate.workers_rule,
 )

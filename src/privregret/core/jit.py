@@ -100,6 +100,17 @@ def fresh(kernel: Any, made: dict) -> Any:
     return made[kernel]
 
 
+def arm_of(choice: Any) -> Any:
+    """Return a choice as it is, and False and True as numbers, which index arrays."""
+    return int(choice) if isinstance(choice, (bool, np.bool_)) else choice
+
+
+@overload(arm_of)
+def _arm_of(choice):
+    is_bool = isinstance(choice, numba.types.Boolean)
+    return (lambda choice: int(choice)) if is_bool else (lambda choice: choice)
+
+
 def keep_alive(*arrays: np.ndarray) -> None:
     """Keep arrays alive up to this line: a record in compiled code does not."""
 
