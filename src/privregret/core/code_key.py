@@ -47,12 +47,18 @@ def layers(files: dict[Path, str] | None = None) -> dict[str, str]:
 
 
 @cache
+def libraries() -> str:
+    """Return the versions of Python and of the libraries that decide numbers."""
+    found = {name: version(name) for name in ("numpy", "scipy", "numba", "pandas")}
+    return ", ".join(f"{n} {v}" for n, v in {"python": platform.python_version(), **found}.items())
+
+
+@cache
 def surroundings() -> str:
     """Return what else decides numbers and is fixed: the libraries and the machine."""
     from llvmlite.binding import get_host_cpu_name
 
-    libraries = [version(name) for name in ("numpy", "scipy", "numba", "pandas")]
-    return repr((libraries, sys.version, platform.machine(), get_host_cpu_name(), os.cpu_count()))
+    return repr((libraries(), sys.version, platform.machine(), get_host_cpu_name(), os.cpu_count()))
 
 
 def switches() -> tuple:
