@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -53,6 +54,35 @@ class _Cache(NullCache):
             if not self.altered and not result.library.has_dynamic_globals:
                 entry = self._entry(normalize_signature(signature)[0], result.library.codegen)
                 store.write(entry, dumps(result._reduce()))
+
+
+class _Noting(event.Listener):
+    """Notes what kernels read when they are compiled, which numba freezes."""
+
+    def on_start(self, event):
+        kernel, arguments = event.data["dispatcher"], event.data["args"]
+        # the kernels of other packages as well
+        with suppress(Exception):
+            kernel.__dict__.setdefault("saw", {})[arguments] = code_key.frozen(kernel)
+
+    def on_end(self, event):
+        pass
+
+
+event.register("numba:compile", _Noting())
+
+
+def kept(kernel: Any) -> str:
+    """Return what compiled code of a kernel keeps an earlier value of, or nothing."""
+    noted = getattr(kernel, "saw", {})
+    for arguments in kernel.overloads:
+        for _, name, read, _, then in noted.get(arguments, ()):
+            if code_key.content(read()) != then:
+                return name or "a variable of a closure"
+        # read from disk
+        if arguments not in noted and not code_key.intact(kernel):
+            return "a global"
+    return ""
 
 
 def jit(function: F) -> F:
