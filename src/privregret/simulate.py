@@ -447,9 +447,12 @@ def _code(task):
     kinds = {kind for one in task for kind in type(one).__mro__}
     own = [kind for kind in kinds if not kind.__module__.startswith("privregret.")]
     held = [value for kind in own for value in vars(kind).values()]
-    # steps are a tuple of kernels or functions
-    held = [getattr(f, "py_func", f) for v in held for f in (v if isinstance(v, tuple) else [v])]
-    code = [f for f in held if isinstance(f, FunctionType)]
+    # steps are a tuple
+    held = [one for value in held for one in (value if isinstance(value, tuple) else [value])]
+    # of kernels, static methods, properties
+    for inside in ("__func__", "fget", "py_func"):
+        held = [getattr(one, inside, one) for one in held]
+    code = [one for one in held if isinstance(one, FunctionType)]
     code += {k.py_func for *_, k, _ in code_key.frozen(*code) if is_jitted(k)}.difference(code)
     read = [one for *_, value, one in code_key.frozen(*code) if type(value) in code_key.SCALARS]
     said = [(kind.__qualname__, vars(kind).get("version")) for kind in own]

@@ -61,7 +61,8 @@ class Algorithm(checks.Validated, ABC):
     their number. It returns an object with `choose()`, or `choose(advice)`, and `observe(seen)`, as
     in `Steps`.
 
-    TypeError for steps that draw random numbers from elsewhere than `rng`, where code shows it.
+    TypeError for steps that draw random numbers from elsewhere than `rng`, where code shows it;
+    `fixed_draws = True` allows generators with a fixed seed, such as those of a public design.
     """
 
     id: ClassVar[str]  # must never change: random streams depend on it
@@ -78,7 +79,7 @@ class Algorithm(checks.Validated, ABC):
     lanes: ClassVar[Callable | None] = None
     # runs that share a stream: 64 where `fast_run` skips rounds, 32 in lanes
     runs_per_stream: ClassVar[int] = 4
-    # whether generators with a fixed seed in its code are meant, such as those of a public design
+    # whether generators with a fixed seed in its code are meant
     fixed_draws: ClassVar[bool] = False
     max_horizon: ClassVar[int] = checks.MAX_ROUNDS  # largest horizon of a run
 
