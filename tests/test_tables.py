@@ -137,6 +137,18 @@ def test_a_file_is_read_as_it_was_written_and_names_of_arms_are_no_log(tmp_path,
         pd.testing.assert_frame_equal(tables.read(path), frame.astype(float))
 
 
+def test_tasks_are_made_when_they_are_due(monkeypatch):
+    """Not all before the first."""
+
+    def first(function, tasks, workers):
+        assert next(tasks)[0] == UCB1()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tables.simulate, "map_tasks", first)
+    with pytest.raises(KeyboardInterrupt):
+        curves(UCB1(), rewards=REWARDS, runs=10**8)
+
+
 def test_a_table_is_not_changed_and_an_arm_that_does_not_exist_is_no_play():
     def plays(play):
         words = {"id": "own", "label": "Own", "source": "nowhere", "privacy": NOT_PRIVATE}

@@ -126,7 +126,7 @@ def _real(field):
 
 @checks.validate(
     runs=checks.integer_in(1, checks.MAX_RUNS),
-    seed=checks.nonnegative_int,
+    seed=checks.seed,
     name=checks.text,
     workers=simulate.workers_rule,
 )
@@ -175,14 +175,15 @@ def regret_curves(
     rounds = simulate.rounds_of(points, len(table), 1)
     best = gains.cumsum(axis=0)[rounds - 1].max(axis=1)
 
-    grid, tasks = [], []
+    grid, plays = [], []
     for algorithm in algorithms:
         same = isinstance(algorithm, BanditAlgorithm) == (losses is None)
         seen = table if same else checks.lock(1 - table)
         key = identity.digest("table", algorithm, seen)
-        tasks += [(algorithm, seen, key, seed, run) for run in range(runs)]
+        plays.append((algorithm, seen, key, seed))
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
-    played = progress(simulate.map_tasks(_actions, tasks, workers), len(tasks))
+    tasks = ((*play, run) for play in plays for run in range(runs))
+    played = progress(simulate.map_tasks(_actions, tasks, workers), len(plays) * runs)
     found = [
         best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
         for actions in played
