@@ -208,21 +208,30 @@ def test_an_edit_that_is_undone_or_reloaded_leaves_no_kernels(tmp_path):
     `%autoreload` does: `play`, `start`, `run` and `regret_curves` follow it, and nothing stays."""
     ignored = shutil.ignore_patterns("__pycache__", "press", "studies")
     shutil.copytree(PACKAGE, tmp_path / "privregret", ignore=ignored)
+    studies = tmp_path / "privregret/studies"
+    studies.mkdir()
+    (studies / "__init__.py").touch()
     (tmp_path / ".cache").mkdir()
 
     def run(code):
         own = {"PYTHONPATH": str(tmp_path), "PRIVREGRET_STORE": ""}
         own |= {"XDG_CACHE_HOME": str(tmp_path / ".cache"), "PYTHONDONTWRITEBYTECODE": "1"}
-        status, out, err = python("-c", PLAYED + code, cwd=tmp_path, env=os.environ | own)
+        status, out, err = python("-c", code, cwd=tmp_path, env=os.environ | own)
         assert status == 0, err
         return json.loads(out)
 
     late = "file.write_text(edit)\nprint(json.dumps(played()))\nfile.write_text(whole)\n"
-    wrong, right = run(late), run("print(json.dumps(played()))")
+    unedited = PLAYED + "print(json.dumps(played()))"
+    wrong, right = run(PLAYED + late), run(unedited)
     assert wrong[0] == [956, 511, 511, 511, 511] and right[0] == [1348, 631, 511, 255, 255]
     assert all(a != b for a, b in zip(wrong, right, strict=True))
-    assert run(RELOADED) == [right, wrong, right]
-    assert run("print(json.dumps(played()))") == right
+    assert run(PLAYED + RELOADED) == [right, wrong, right]
+    assert run(unedited) == right
+    # a study keeps its kernels, too
+    for more in (1, 2):
+        own = f"from privregret.core.jit import jit\n@jit\ndef helper(x):\n    return x + {more}\n"
+        (studies / "own.py").write_text(f"{own}@jit\ndef kernel(x):\n    return helper(x)\n")
+        assert run("from privregret.studies import own; print(own.kernel(1))") == 1 + more
 
 
 def test_results_of_code_outside_are_stored_under_its_version(run, first):
