@@ -17,6 +17,7 @@ sys.modules["rfc3987_syntax"] = None
 import cases
 import matplotlib
 import numba
+import numpy
 import pictures
 import pytest
 from planted import run
@@ -161,7 +162,7 @@ class Project:
         shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("*.egg-info"))
         (root / "notebooks").mkdir()
         (root / "notebooks" / "smoke.toml").write_text("")
-        (root / "requirements.lock").write_text("numpy==2\n")
+        (root / "requirements.lock").write_text(f"numpy=={numpy.__version__}\n")
         # where kernels look for compiled code: what one test compiled serves the next
         (root / ".cache").symlink_to(ROOT / ".cache") if (ROOT / ".cache").exists() else None
 

@@ -4,27 +4,31 @@ a kill leaves."""
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import time
 from functools import partial
+from unittest.mock import Mock
 
 import nbformat
 import pandas as pd
 import pytest
+import scipy
 from conftest import Project, git, named, refused
 
 from privregret import __main__ as command
+from privregret.core.files import digest
 from privregret.press import batch
 
 CELLS = """\
 runs: int = 3  # number of runs
-table: str = ""  # a file
+table: object = TABLE  # a file
 # %%
 from privregret.core import checks
 from privregret.press import notebook
 
-notebook.start("demo/NAME", globals(), runs=checks.positive_int, table=checks.text)
+notebook.start("demo/NAME", globals(), runs=checks.positive_int, table=RULE)
 # %%
 MORE
 # %%
@@ -52,10 +56,11 @@ FRESH = "up to date"
 pytestmark = pytest.mark.xdist_group("batch")
 
 
-def write(project, name, more="", output=""):
+def write(project, name, more="", output="", table="''", rule="checks.text"):
     """A notebook demo/<name> that draws one figure, with more code before it, and its texts."""
     output = output or name
-    code = CELLS.replace("NAME", name).replace("OUTPUT", output).replace("MORE", more)
+    slots = {"NAME": name, "OUTPUT": output, "MORE": more, "TABLE": table, "RULE": rule}
+    code = re.sub("|".join(slots), lambda slot: slots[slot[0]], CELLS)
     cells = [*map(nbformat.v4.new_code_cell, code.split("\n# %%\n"))]
     cells[0].metadata["tags"] = ["parameters"]
     path = project.root / "notebooks" / "demo" / f"{name}.ipynb"
@@ -163,6 +168,15 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
     assert set(stale(settled)) == {"demo/one"}
 
 
+def test_a_fresh_run_replaces_a_picture_that_was_altered_with_its_hash(settled):
+    picture = figure(settled, "one").with_suffix(".png")
+    whole, fake = picture.read_bytes(), b"by hand"
+    picture.write_bytes(fake)
+    edit(settled.root / "figures/manifest.json", digest(whole), digest(fake))
+    ran(settled, "--fresh")
+    assert picture.read_bytes() == whole
+
+
 def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(settled, tmp_path):
     before, data, new = published(settled), settled.root / "mine.csv", tmp_path / "new"
     data.write_text("x\n1\n")
@@ -189,7 +203,7 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     two = write(settled, "two")
     ran(settled)
     assert "**2 claims: 2 reproduced" in (settled.root / "README.md").read_text()
-    settled.notebook.unlink()
+    git(settled.root, "rm", "-q", settled.notebook)
     two.unlink()
     write(settled, "uno", output="one")
     (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{")
@@ -201,6 +215,28 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     assert "**1 claim: 1 reproduced" in (settled.root / "README.md").read_text()
     assert "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
     assert stale(settled) == {}
+
+
+def test_what_is_absent_is_not_taken_for_deleted(settled):
+    """A sparse checkout, a copy in part, a renaming that git was not told of."""
+    write(settled, "two")
+    ran(settled)
+    (settled.root / "notebooks/demo/two.ipynb").rename(settled.root / "two.ipynb")  # without git
+    (settled.root / ".git").rename(settled.root / "hidden")
+    named(stale(settled)["demo/two"], "git init")
+    before = published(settled)
+    named(ran(settled)[-1], "demo/two", "git init")
+    assert published(settled) == before
+    (settled.root / "hidden").rename(settled.root / ".git")
+    git(settled.root, "update-index", "-q", "--refresh")
+    git(settled.root, "sparse-checkout", "set", "--no-cone", "/*", "!/notebooks/demo/")
+    write(settled, "uno", output="one")
+    assert not settled.notebook.exists()
+    named(stale(settled)["demo/one"], "git rm")
+    *_, failed, last = ran(settled, code=1)
+    named(failed, "demo/uno", "already published by demo/one")
+    named(last, "demo/one", "git rm")
+    assert published(settled) == before
 
 
 def test_a_failure_is_told_and_does_not_stop_the_others(project):
@@ -298,10 +334,38 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(batch, "status", full)
     assert command.main(["status"]) == command.FAILED
     named(capsys.readouterr().err, "/somewhere")
+    monkeypatch.setattr(batch, "status", Mock(side_effect=ModuleNotFoundError(name="papermill")))
+    assert command.main(["status"]) == command.USAGE
+    named(capsys.readouterr().err, "papermill", command.INSTALL)
     (tmp_path / "paper").mkdir()
     monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
     fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path)
     refused(fixed, str(tmp_path / "paper"), "--output", error=OSError)
+
+
+def test_every_file_that_a_parameter_names_counts(settled, tmp_path, monkeypatch):
+    """In lists and tables, below a home, as an address, in a folder; and no endless one."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "a folder"
+    paths = tmp_path / "a.csv", tmp_path / "ü.csv", folder / "in/b.csv", settled.root / "c.csv"
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1")
+    (folder / "in/zeros").symlink_to("/dev/zero")
+    (folder / "in/again").symlink_to(folder)
+    lists = (
+        ["~/a.csv", "/proc/kmsg", "/", "", "."],
+        {paths[1].as_uri(): 1, "b": [str(folder), "c.csv"]},
+    )
+    write(settled, "two", table=repr([*lists]), rule="lambda name, value: value")
+    ran(settled, "two")
+    for path in paths:
+        assert stale(settled) == {}
+        path.write_text("2")
+        named(stale(settled)["demo/two"], path.name)
+        path.write_text("1")
+    (folder / "in/new.csv").touch()
+    named(stale(settled)["demo/two"], "new.csv")
 
 
 SAVE = """
@@ -320,16 +384,27 @@ from privregret.bounds import hu2021
 module.write_bytes(text)
 os.utime(module, ns=(when.st_atime_ns, when.st_mtime_ns))
 """
+OWN = """
+for text in ("2", "1"):
+    open(table, "w").write(text)
+"""
+EXTRA = """
+from privregret.bounds import extra
+runs = extra.VALUE
+"""
 
 
 def test_what_is_read_is_what_runs(settled):
     """Editors save a notebook and its texts while it runs, and a module is not the one for long."""
     write(settled, "save", SAVE)
     write(settled, "swap", SWAP)
+    write(settled, "own", OWN, table="'own.csv'")
+    (settled.root / "own.csv").write_text("1")
     git(settled.root, "add", ".")
     git(settled.root, "commit", "-qm", "two")
     lines = {line.split(":")[0]: line for line in ran(settled, "-j", "1", code=1)}
     named(lines["FAILED demo/swap"], "src/privregret/bounds/hu2021.py")
+    named(lines["FAILED demo/own"], "own.csv")
     assert pd.read_csv(figure(settled, "save")).y.tolist() == [1, 3]
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert said["outputs"]["demo/save"]["caption"] == "A line."
@@ -337,8 +412,34 @@ def test_what_is_read_is_what_runs(settled):
     named(stale(settled)["demo/save"], "notebooks/demo/save.toml")
 
 
+def test_bytecode_of_an_older_source_does_not_run(settled, monkeypatch):
+    """Python knows a source by its size and the second of its time."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    module = settled.root / "src/privregret/bounds/extra.py"
+    write(settled, "two", EXTRA)
+    for value in (4, 5):
+        module.write_text(f"VALUE = {value}\n")
+        os.utime(module, (10**9, 10**9))
+        ran(settled, "two")
+        assert pd.read_csv(figure(settled, "two")).y.tolist() == [1, value]
+
+
+def test_only_the_locked_libraries_change_what_is_published(settled, tmp_path):
+    before, lock = published(settled), settled.root / "requirements.lock"
+    edit(lock, "numpy==", "scipy==1.0 \\\n    --hash=sha256:0\nnumpy==")
+    err = refusal(settled)
+    named(err, "scipy", "1.0", scipy.__version__, "--output")
+    assert published(settled) == before
+    _, _, err = settled.python("privregret", "status")
+    named(err, "scipy", "1.0", scipy.__version__)
+    ran(settled, "--output", tmp_path / "new")
+    edit(lock, "scipy==1.0", f"scipy==1.0 ; python_version < '3'\nscipy=={scipy.__version__}")
+    ran(settled)
+
+
 WIDGETS = """
-import time
+import sys, time
+assert sys.flags.no_user_site
 from IPython.display import display
 from ipywidgets import interact
 from privregret.core.progress import has_front_end, progress

@@ -30,6 +30,43 @@ class Own(DPSE):
     def settings(self, horizon, arms):
         return DPSE(self.epsilon + SHIFT).settings(horizon, arms)
 """
+KERNELS = """
+from dataclasses import dataclass
+import numpy as np
+from privregret.bandits import BanditAlgorithm
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
+
+@jit
+def arm(t):
+    return 1
+
+@jit
+def choose(arms, state, settings, t, rng):
+    return arm(t)
+
+@jit
+def observe(arms, state, settings, t, j, reward, rng):
+    pass
+
+@jit
+def counts(means, checkpoints, settings, rng):
+    found = np.zeros((len(checkpoints), len(means)), np.int64)
+    found[:, 1] = checkpoints
+    return found
+
+@dataclass(frozen=True)
+class Compiled(BanditAlgorithm):
+    id = label = "compiled"
+    source, privacy, version = "a test", NOT_PRIVATE, "1"
+    steps = Steps(NOTHING, NOTHING, choose, observe)
+
+@dataclass(frozen=True)
+class Events(Compiled):
+    id = label = "events"
+    fast_run = counts
+    version = "1"
+"""
 LOAD = "from own import Own"
 PLAY = f"""
 from privregret import simulate
@@ -89,6 +126,7 @@ def dask(tmp_path_factory):
     (folder / "modules").mkdir()
     (folder / "modules" / "own.py").write_text(OWN)
     (folder / "modules" / "helper.py").write_text("SHIFT = 0.0\n")
+    (folder / "modules" / "kernels.py").write_text(KERNELS)
     with closing(Cluster(folder)) as found:
         found.worker("2", 1)
         yield found
@@ -103,15 +141,25 @@ def test_own_code_runs_and_workers_with_other_code_refuse(dask, tmp_path):
     code, alone, said = dask.run("-c", PLAY)
     assert code == 0, said
     # a class of a script is sent with it
+    compiled = PLAY.replace(LOAD, "from kernels import Compiled as Own").replace("(0.5)", "()")
+    events = compiled.replace("Compiled", "Events")
+    for program in (["-c", compiled], ["-c", events]):
+        assert dask.run(*program, **scheduler)[0] == 0
     for program in (["-c", PLAY], ["script.py"]):
         assert dask.run(*program, **scheduler)[:2] == (0, alone)
-    own, helper = (dask.folder / "modules" / f"{name}.py" for name in ("own", "helper"))
+    names = "own", "helper", "kernels"
+    own, helper, kernels = (dask.folder / "modules" / f"{name}.py" for name in names)
     edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'\n"
+    libraries = edited.replace("LOADED['engine'] = 'other'", "version = lambda name: '9'")
     path = {"PYTHONPATH": os.pathsep.join([dask.path, str(tmp_path)])}
     for file, content, program, shown in (
         (own, OWN.replace('"1"', '"2"'), PLAY, "Own"),
         (helper, "SHIFT = 4.0\n", PLAY, "Own"),
         (own, OWN, edited + PLAY, "ClusterError"),
+        (own, OWN, libraries + PLAY, "numpy 9"),
+        (kernels, KERNELS.replace("arm(t)\n\n", "0 * t\n\n"), compiled, "Compiled"),
+        (kernels, KERNELS.replace("return 1", "return 0"), compiled, "Compiled"),
+        (kernels, KERNELS.replace("[:, 1] =", "[:, 0 * 1] ="), events, "Events"),
         (own, OWN, PLAY.replace("own import", "mine import"), "mine"),  # they cannot import it
     ):
         before = file.read_text()

@@ -172,6 +172,68 @@ def test_an_edit_under_a_process_at_work_spoils_nothing(run, first):
     assert run(RUN.replace("Problem()", "Problem(0.25)"))[:2] == [4.25, 1]
 
 
+PLAYED = """
+import importlib, json
+import numpy as np
+from pathlib import Path
+import privregret.core.jit
+file = Path(privregret.__file__).parent / "bandits/lazy_ucb.py"
+whole = file.read_text()
+edit = whole.replace("return mean + math.sqrt(3", "return -mean + math.sqrt(3")
+assert edit != whole
+
+def played():
+    from privregret import bandits, simulate
+    from privregret.instances import HU2021_2
+    own, table = bandits.lazy_ucb.AnytimeLazyUCB(1.0), HU2021_2.table(300, 1)
+    learner = own.start(5, rng=2)
+    live = [(arm := learner.choose(), learner.observe(row[arm]))[0] for row in table]
+    assert live == own.play(table, rng=2).tolist()
+    frame = simulate.regret_curves(own, HU2021_2, 3000, 1, 1, points=1, workers=1)
+    return [own.run(HU2021_2, [3000], 1).tolist()[0], frame.regret[0], np.bincount(live).tolist()]
+"""
+RELOADED = """
+import privregret.bandits.lazy_ucb
+found = [played()]
+for text in (edit, whole):
+    file.write_text(text)
+    importlib.reload(privregret.bandits.lazy_ucb)
+    found.append(played())
+print(json.dumps(found))
+"""
+
+
+def test_an_edit_that_is_undone_or_reloaded_leaves_no_kernels(tmp_path):
+    """An edit of a helper, after the package is imported and before its module is, or reloaded, as
+    `%autoreload` does: `play`, `start`, `run` and `regret_curves` follow it, and nothing stays."""
+    ignored = shutil.ignore_patterns("__pycache__", "press", "studies")
+    shutil.copytree(PACKAGE, tmp_path / "privregret", ignore=ignored)
+    studies = tmp_path / "privregret/studies"
+    studies.mkdir()
+    (studies / "__init__.py").touch()
+    (tmp_path / ".cache").mkdir()
+
+    def run(code):
+        own = {"PYTHONPATH": str(tmp_path), "PRIVREGRET_STORE": ""}
+        own |= {"XDG_CACHE_HOME": str(tmp_path / ".cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        status, out, err = python("-c", code, cwd=tmp_path, env=os.environ | own)
+        assert status == 0, err
+        return json.loads(out)
+
+    late = "file.write_text(edit)\nprint(json.dumps(played()))\nfile.write_text(whole)\n"
+    unedited = PLAYED + "print(json.dumps(played()))"
+    wrong, right = run(PLAYED + late), run(unedited)
+    assert wrong[0] == [956, 511, 511, 511, 511] and right[0] == [1348, 631, 511, 255, 255]
+    assert all(a != b for a, b in zip(wrong, right, strict=True))
+    assert run(PLAYED + RELOADED) == [right, wrong, right]
+    assert run(unedited) == right
+    # a study keeps its kernels, too
+    for more in (1, 2):
+        own = f"from privregret.core.jit import jit\n@jit\ndef helper(x):\n    return x + {more}\n"
+        (studies / "own.py").write_text(f"{own}@jit\ndef kernel(x):\n    return helper(x)\n")
+        assert run("from privregret.studies import own; print(own.kernel(1))") == 1 + more
+
+
 def test_results_of_code_outside_are_stored_under_its_version(run, first):
     plain, stated = (RUN.replace("callee.Problem", f"own.{n}") for n in ("Plain", "Stated"))
     for _ in range(2):

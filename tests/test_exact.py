@@ -299,6 +299,9 @@ def test_compiled_or_not_the_same_values(short_runs):
     np.testing.assert_allclose(*(runs["exact"] for runs in short_runs), rtol=1e-12)
 
 
+TRIPLED = type("Tripled", (FTNL,), {"growth": 3.0, "id": "tripled"})
+
+
 def test_bad_input():
     select, regret = exact.selection_probabilities, exact.expected_regret
     copies, leader = instances.DEPENDENT_COPIES, EpochLeader()
@@ -309,6 +312,7 @@ def test_bad_input():
         (partial(regret, EpochLeader(True), copies, 10), copies.name),
         (partial(regret, leader, FOUR, [2**61]), "horizons", 2**60, 2**61),
         (partial(regret, UCB1(), FOUR, [10]), "algorithm", "UCB1()"),
+        (partial(regret, TRIPLED(1.0), FOUR, 10), "algorithm", "growth", "random_phase"),
         (partial(regret, leader, instances.HU2021_1, [10]), "instance"),
         # learners of the companion, on random losses
         *(

@@ -7,7 +7,9 @@ import sys
 import warnings
 from functools import partial
 from types import SimpleNamespace
+from typing import Optional
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +28,7 @@ from privregret.instances import Adversary, BernoulliBandit, Problem, bernoulli_
 from privregret.privacy import audit, noisy_maxima
 
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
+NEIGHBOUR = [[1.0, 0.0, 0.5], *TABLE[1:]]
 MEANS = np.array([0.75, 0.5, 0.25])
 BANDIT, LOSSES = BernoulliBandit("three", MEANS), bernoulli_losses((0.25, 0.5, 0.75), (1, 2, 4))
 CURVES = pd.DataFrame({"a": ["x", "x", "y", "y"], "regret": [1.0, 2.0, 3.0, 5.0]})
@@ -69,7 +72,7 @@ CALLS = {
     "Game": (Game, {"rounds": 3}),
     "epoch_loss": (noisy_maxima.epoch_loss, {"actions": 3} | NOISE),
     "searched_loss": (
-        partial(audit.searched_loss, DPSE(0.5).play, [TABLE, [[1.0, 0.0, 0.5], *TABLE[1:]]]),
+        partial(audit.searched_loss, DPSE(0.5).play, [TABLE, NEIGHBOUR]),
         {"runs": 20, "seed": 3},
     ),
 }
@@ -130,6 +133,8 @@ def test_the_same_numbers_in_another_form_have_the_same_answer(name):
             forms = [np.float32(value), np.array(value), np.array(value, object)]
         elif isinstance(value, np.ndarray):
             forms = [value.tolist(), value.astype(np.float32), np.repeat(value, 2, -1)[..., ::2]]
+        # whose limits are near
+        forms += [np.float16(value)] if key == "epsilon" else []
         for form in forms:
             answer = outcome(name, **{key: form})
             if not isinstance(answer, Exception):
@@ -174,6 +179,7 @@ FRACTION = jit(lambda arms, state, settings, t, rng: (t - 1) / len(arms))
 UNSUPPORTED = jit(lambda arms, state, settings, t, rng: rng.choice(len(arms)))
 OUTSIDE = jit(lambda arms, state, settings, t, rng: int(arms[len(arms) + 20]["total"] > 1))
 ALWAYS = jit(lambda arms, state, settings, t, rng: 1)
+TRUE = jit(lambda arms, state, settings, t, rng: t > 2)
 BY_SETTINGS = jit(lambda arms, state, settings, t, rng: settings.fast * t // settings.pulls % 3)
 
 
@@ -181,6 +187,13 @@ BY_SETTINGS = jit(lambda arms, state, settings, t, rng: settings.fast * t // set
 def choose(arms, state, settings, t, rng):
     pulls, _ = settings
     return t // int(pulls) % len(arms)
+
+
+@jit
+def counts(arms, state, settings, t, rng):
+    memo, _ = settings
+    memo[0] += 1
+    return int(memo[0]) % len(arms)
 
 
 @jit
@@ -223,6 +236,8 @@ NAMES = {"id": "mine", "label": "mine", "source": "a test", "privacy": NOT_PRIVA
         ({"settings": 3.0}, ["choose", "pulls, _ = settings"]),
         ({"settings": {"a": 1}}, ["settings", "dict"]),
         ({"settings": lambda: 1 / 0}, ["settings", "ZeroDivisionError", "1 / 0"]),
+        # from run to run
+        ({"choose": counts, "settings": (np.zeros(1), 0.0)}, ["choose", "memo[0] += 1"]),
     ],
 )
 def test_a_mistake_in_a_step_is_one_line(wrong, shown):
@@ -233,7 +248,7 @@ def test_a_mistake_in_a_step_is_one_line(wrong, shown):
         learner.choose()
         learner.observe(1.0)
 
-    pair = [TABLE, [[1.0, 0.0, 0.5], *TABLE[1:]]]
+    pair = [TABLE, NEIGHBOUR]
     for call in (
         *([] if "@jit" in shown else [live]),  # step by step it works
         lambda: algorithm.run(BANDIT, [10], rng=1),
@@ -296,6 +311,40 @@ def test_random_numbers_that_ignore_the_seed_are_refused():
     assert len(mine(**started(Seeded)).start(2, 1).rng.random(2)) == 2
 
 
+def designed(self, arms, rng, horizon=None):
+    design = np.random.default_rng(12345).normal(size=(arms, 2))
+    return SimpleNamespace(choose=lambda: int(design[:, 0].argmax()), observe=float)
+
+
+def test_a_fixed_design_that_is_public_is_said_to_be_one():
+    refused(partial(mine, start=designed), "Mine", "np.random.default_rng", "fixed_draws")
+    kind = type("Designed", (BanditAlgorithm,), NAMES | {"start": designed, "fixed_draws": True})
+    assert len({*kind().play(TABLE, rng=1)}) == 1
+    again = {"start": lambda self, arms, rng, horizon=None: np.random.default_rng()}
+    wrong = type("Wrong", (BanditAlgorithm,), NAMES | again | {"fixed_draws": True})
+    refused(wrong, "Wrong", "np.random.default_rng")
+
+
+def test_options_of_numba_that_a_loop_would_drop_are_refused():
+    own = numba.njit(error_model="numpy")(choose.py_func)
+    refused(partial(mine, choose=own), "choose", "Mine", "error_model", "@jit")
+    assert mine(choose=numba.njit(choose.py_func)).play(TABLE, rng=1).tolist() == [1, 2, 0, 1]
+
+
+def test_true_is_arm_1_in_every_way_of_playing():
+    always = SimpleNamespace(choose=lambda: np.True_, observe=float)
+    python = {"choose": TRUE.py_func, "observe": observe.py_func}
+    for how in ({"choose": TRUE}, python, {"start": lambda *given, horizon=None: always}):
+        own = mine(**how)
+        learner, live = own.start(3, 1), []
+        for row in TABLE:
+            live.append(int(learner.choose()))
+            learner.observe(row[live[-1]])
+        assert own.play(TABLE, rng=1).tolist() == live
+        counts = own.run(BANDIT, [4], rng=1)[0].tolist()
+        assert counts == np.bincount(live, minlength=3).tolist()
+
+
 @pytest.mark.parametrize("name", ["t", "mean", "weight"])
 def test_a_parameter_does_not_replace_a_column(name):
     mistaken, more = mine(**{name: 1}), {"frozen": True, "namespace": {"id": "own"}}
@@ -319,7 +368,7 @@ def test_any_dataclass_and_long_arrays_are_parameters():
     kind = type(mine(prior=one))
     algorithms = [kind(prior) for prior in (one, other, BANDIT, DPSE(0.5))]
     frame = simulate.regret_curves(algorithms, BANDIT, **RUNS | {"points": 1, "runs": 1})
-    assert [*map(str, frame.prior)] == [str(one), str(other), repr(BANDIT), "DP-SE"]
+    assert [*frame.prior] == [tuple(one), tuple(other), repr(BANDIT), "DP-SE"]
     copied = [algorithms[0], kind(one.copy())]
     refused(lambda: simulate.regret_curves(copied, BANDIT, **RUNS), "algorithms", "Mine")
     inner = [kind(DPSE(epsilon)) for epsilon in (0.5, 1.0)]
@@ -374,10 +423,14 @@ def test_a_class_of_another_form_is_refused_before_any_run():
 def test_kernels_take_the_parameters_that_are_numbers():
     # not by make_dataclass, which annotates too late from Python 3.14 on
     kinds = {"name": str, "pulls": int, "rate": "float", "fast": bool, "prior": object}
+    kinds |= {"cap": float | None, "least": Optional[int], "wide": np.int64}  # noqa: UP045
+    kinds |= {"most": "np.float32 | None", "each": list[float], "none": None}
     named = {"steps": Steps(ARM, STATE, BY_SETTINGS, observe), "__annotations__": kinds}
     own = type("Own", (BanditAlgorithm,), NAMES | named)
-    algorithm = dataclasses.dataclass(frozen=True)(own)("x", 2, 0.5, True, None)
-    assert algorithm.settings(None, 2) == (2, 0.5, True)
+    given = "x", 2, 0.5, True, None, None, 3, np.int64(4), 0.5, [1.0], None
+    algorithm = dataclasses.dataclass(frozen=True)(own)(*given)
+    named = {"pulls": 2, "rate": 0.5, "fast": True, "cap": None, "least": 3, "wide": 4, "most": 0.5}
+    assert algorithm.settings(None, 2)._asdict() == named
     assert algorithm.play(TABLE, rng=1).tolist() == [0, 1, 1, 2]
 
 
@@ -403,3 +456,79 @@ def test_a_problem_of_ones_own_is_played():
     frame = simulate.regret_curves(OnGrades(), Grades("mine"), **RUNS)
     assert frame.regret.tolist() == (frame.t / 4).tolist()
     refused(lambda: simulate.regret_curves(OnGrades(), BANDIT, **RUNS), "on", "Grades")
+
+
+@dataclasses.dataclass(frozen=True)
+class Means(BernoulliBandit):
+    """Rewards that are the means themselves."""
+
+    def table(self, horizon, rng):
+        return np.tile(self.means, (horizon, 1))
+
+
+def test_a_problem_with_a_table_of_its_own_is_played_by_tables_only():
+    """Kernels play the data of the class above."""
+    problem = Means("means", (0.75, 0.5, 0.25))
+    for known in (AnytimeLazyUCB(0.5), mine()):
+        for call in (
+            lambda known=known: simulate.regret_curves(known, problem, **RUNS),
+            lambda known=known: known.run(problem, [16], rng=1),
+        ):
+            refused(call, "Means", "table", "kernel_data", "tables.regret_curves", error=TypeError)
+    refused(lambda: rare.regrets(DPIMED(0.5), problem, 16, 3, 1), "Means", "kernel_data")
+    plain = simulate.regret_curves(mine(start=starts(1)), problem, **RUNS)
+    assert plain.regret.tolist() == (plain.t / 4).tolist()
+    same = type("Same", (type(LOSSES),), {"table": Means.table})
+    losses = same("same", ((0.25, 0.5),), (0.0, 0.0), (1.0,), True)
+    refused(lambda: exact.regret_curves(FTNL(0.5), losses, 4), "Same", "kernel_data")
+    own = type("Both", (Means,), {"kernel_data": np.ones(3)})("both", (0.75, 0.5, 0.25))
+    assert mine().run(own, [16], rng=1).sum() == 16
+
+
+def test_two_definitions_of_a_class_are_named():
+    old, new = (type(mine(start=starts(1))) for _ in range(2))
+    new.__name__ = new.__qualname__ = old.__qualname__
+    call = partial(simulate.regret_curves, [old(), new()], BANDIT, **RUNS)
+    assert "again" in str(refused(call, "algorithms", "Mine"))
+
+
+@pytest.mark.parametrize("array", [np.array([0.5, 0.25]), np.array([[1, 2], [3, 4]]), [1, 2]])
+def test_arrays_are_parameters_by_value(array):
+    kind = type(mine(weights=array, start=starts(1)))
+    one, same, other = kind(array), kind(np.copy(array)), kind(np.zeros(2))
+    assert one != other
+    if isinstance(array, np.ndarray):
+        assert one == same and len({one, same, other}) == 2
+    frame = simulate.regret_curves([one, other], BANDIT, **RUNS | {"points": 1})
+    means = estimates.means(frame, ["algorithm", "weights"])
+    assert len(means) == 2 and all(isinstance(weights, tuple) for weights in means.weights)
+    assert np.array_equal(means.weights[0], array)
+
+
+def test_a_plain_algorithm_plays_no_longer_than_a_table():
+    plain = mine(start=starts(1))
+    for call in (
+        lambda: simulate.regret_curves(plain, BANDIT, **RUNS | {"horizon": 10**9}),
+        lambda: plain.run(BANDIT, [10**9], rng=1),
+    ):
+        refused(call, checks.MAX_TABLE, error=ValueError)
+
+
+def test_runs_that_share_a_stream_are_at_least_one():
+    kind = type("None", (BanditAlgorithm,), NAMES | {"start": starts(1), "runs_per_stream": 0})
+    refused(kind, "runs_per_stream", "None", "0")
+
+
+def test_a_seed_is_as_large_as_numpy_makes_it():
+    """`SeedSequence().entropy` has 128 bits."""
+    own, seed = {"seed": 2**128 - 1}, RUNS | {"seed": 2**128 - 1}
+    frames = [simulate.regret_curves(DPSE(0.5), BANDIT, **given) for given in (seed, RUNS)]
+    assert len(frames[0]) == len(frames[1])
+    for call in (
+        partial(tables.regret_curves, DPSE(0.5), rewards=TABLE, runs=1),
+        partial(rare.regrets, DPIMED(0.5), BANDIT, 16, 3),
+        partial(audit.searched_loss, DPSE(0.5).play, [TABLE, NEIGHBOUR], runs=4),
+        partial(simulate.worst_problem, DPSE(0.5), BANDIT, 16, 2),
+    ):
+        call(**own)
+        refused(lambda call=call: call(seed=2**128), "seed", 2**128)

@@ -1,6 +1,7 @@
 """Kernels: entries on disk for those of the package, and loops that are made for each algorithm;
 `test_code_key` edits what they use."""
 
+from copy import deepcopy
 from dataclasses import dataclass
 from unittest.mock import Mock
 
@@ -77,6 +78,9 @@ def played(choose, observe=observe, arm=ARM):
     names = {"id": "own", "label": "own", "source": "test", "privacy": NOT_PRIVATE}
     names |= {"steps": Steps(arm, STATE, choose, observe), "__module__": __name__}
     own = dataclass(frozen=True)(type("Own", (BanditAlgorithm,), names))()
+    live = own.start(2, rng=1)
+    assert live.choose() == deepcopy(live).choose() == own.play(np.ones((2, 2)), rng=1)[0]
+    assert deepcopy(own.start(2, rng=1)).choose() == live.choose()
     regret = simulate.regret_curves(own, BernoulliBandit("two", (0.75, 0.25)), 4, 1, 1, points=1)
     return own.play(np.ones((4, 2)), rng=1).tolist(), regret.regret[0]
 
@@ -100,8 +104,8 @@ def test_a_constant_that_changes_is_read_again(monkeypatch):
     TABLE[0] = -1
     assert played(chosen) == ALWAYS[0]
     TABLE[0] = 0
-    monkeypatch.setitem(globals(), "constant", jit.jit(lambda: 0))
-    assert played(chosen) == ALWAYS[0]
+    monkeypatch.setitem(globals(), "constant", jit.jit(lambda: 1))
+    assert played(chosen) == ALWAYS[1]
 
 
 def test_kernels_of_the_package_alter_nothing_and_have_entries_and_others_have_none():

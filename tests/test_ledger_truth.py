@@ -279,6 +279,69 @@ def test_what_is_compiled_must_be_what_is_read(monkeypatch):
     refused(lambda: ledger.traced(algorithm, TABLES[0], 0), "Rule", "compiled", "globals")
 
 
+SHIFTS = np.zeros(1)
+
+
+@jit
+def shifted(reward, rng):
+    return reward + FROZEN * rng.laplace() + SHIFTS[0]
+
+
+@jit
+def never(reward, rng):
+    return shifted(reward, rng) > 50
+
+
+@jit
+def scale():
+    return FROZEN
+
+
+@jit
+def choose(arms, state, settings, t, rng):
+    return int(settings[0] * rng.laplace() > 50)
+
+
+@jit
+def observe(arms, state, settings, t, j, reward, rng):
+    pass
+
+
+@dataclass(frozen=True)
+class Scaled(BanditAlgorithm):
+    id, label, source, privacy = "scaled", "scaled", "a test", NOT_PRIVATE
+    steps = Steps(NOTHING, NOTHING, choose, observe)
+
+    def settings(self, horizon, arms):
+        return (scale(),)
+
+
+def test_compiled_code_that_kept_another_global_is_refused_where_no_action_shows_it(monkeypatch):
+    def kept():
+        refused(lambda: ledger.traced(algorithm, TABLES[0], 0), "Rule", "never", "globals")
+
+    algorithm = Bandit(last(never))
+    assert dearest(algorithm, TABLES) == pytest.approx(10)
+    for name, value in {"FROZEN": 1.0, "SHIFTS": np.ones(1), "shifted": noisy}.items():
+        with monkeypatch.context() as patch:
+            patch.setitem(globals(), name, value)
+            kept()
+    SHIFTS[0] = 1
+    kept()
+    SHIFTS[0] = 0
+    assert dearest(algorithm, TABLES) == pytest.approx(10)
+    # `settings` calls a kernel
+    with monkeypatch.context() as patch:
+        assert dearest(Scaled(), TABLES) == 0
+        patch.setitem(globals(), "FROZEN", 1.0)
+        refused(lambda: ledger.traced(Scaled(), TABLES[0], 0), "Scaled", "scale", "FROZEN")
+    # kernels of the package, which are read from disk
+    algorithm = Bandit(last(lambda x, rng: x + noise.draw(noise.LAPLACE, 1.0, rng) > 50))
+    assert dearest(algorithm, TABLES) == pytest.approx(1)
+    monkeypatch.setattr(noise, "GUMBEL", 17)
+    refused(lambda: ledger.traced(algorithm, TABLES[0], 0), "Rule", "draw", "globals")
+
+
 @pytest.mark.parametrize("rounds", [[-1], [99], "0", [True], 0, [0.5], [0, 0], [4]])
 def test_rounds_are_rounds_of_the_table(rounds):
     run = ledger.traced(Bandit(lambda seen, rng: 0), TABLES[0], 0)

@@ -212,6 +212,17 @@ def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
     pd.testing.assert_frame_equal(pd.read_csv(root / "figures/hu2021/table-1.csv"), frame)
 
 
+def test_what_is_called_before_start_says_so(root, monkeypatch):
+    monkeypatch.setattr(notebook, "current", notebook.Running())
+    number, verdict = (
+        partial(publish.number, "huRatio", 1, ""),
+        partial(publish.verdict, "falls", 1),
+    )
+    for call in (partial(draw, "figure"), find, number, verdict, notebook.end):
+        refused(call, "notebook.start", error=RuntimeError)
+    assert not list(root.rglob("*.*"))
+
+
 def test_two_notebooks_or_a_figure_and_a_table_cannot_publish_under_one_name(root, monkeypatch):
     draw()
     publish.number("huRatio", Estimate(0.98279, 0.0022), "one over the other")

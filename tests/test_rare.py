@@ -1,5 +1,6 @@
 """Importance sampling of rare runs, against brute force where that can be afforded."""
 
+import time
 from functools import partial
 
 import numpy as np
@@ -106,6 +107,11 @@ def test_tail_index(make):
 
     assert index((0.5, 0.75), 1e-6) == pytest.approx(1.5, rel=1e-5)
     assert index((0.5, 0.75, 0.1, 0.75), 1e-6) == pytest.approx(3, rel=1e-5)
+    # in time that is linear in the number of arms
+    many = np.linspace(0.5, 0.75, 10**5)
+    begin = time.process_time()
+    assert index(many, 1e-6) == pytest.approx(index(many[-2:], 1e-6))
+    assert time.process_time() - begin < 5
     assert index((0.75, 0.0), 1.0) == index((0.5, 0.5), 1.0) == np.inf
 
 

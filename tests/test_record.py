@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from conftest import refused
-from test_publish import DATA, draw, find
+from test_publish import DATA, HU, draw, find, said
 
 from privregret.core import files
 from privregret.core.files import ROOT
@@ -89,6 +89,33 @@ def test_adopting_keeps_what_differs_by_rounding_and_renews_what_is_edited_or_mo
     assert {"figure-01.csv", "findings.csv", "manifest.json"} <= changed
 
 
+def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, stage):
+    """Texts go with the next run, pictures with the next that is fresh."""
+
+    def run(data=DATA, **more):
+        staged = stage()
+        draw(data=data)
+        key = said("table", "table-1", caption=f"{HU}: a table.")
+        publish.table(data, key, formats={"regret": ".0f"})
+        record.adopt(staged, root, "hu2021/one", ORIGIN, **more)
+        return published(root)
+
+    first, manifest = run(), root / "figures/manifest.json"
+    for name, *words in (
+        *(("figure-01.tex", "100", "900"), ("table-1.tex", "& 2", "& 3")),
+        *(("manifest.json", "100% of it", "90% of it"), ("figure-01.png",), ("figure-01.pdf",)),
+    ):
+        (path,) = (root / "figures").rglob(name)
+        whole = path.read_bytes()
+        path.write_bytes(whole.replace(*map(str.encode, words)) if words else b"by hand")
+        hashes = map(files.digest, (whole, path.read_bytes()))
+        manifest.write_text(manifest.read_text().replace(*hashes))
+        assert published(root) != first
+        assert run(fresh=not words) == first, name
+    # on another processor half is rounded up
+    assert run(DATA * (1 + 1e-11)) == first != run(DATA * (1 + 1e-11), fresh=True)
+
+
 def test_a_clone_or_a_folder_of_somebody_else_is_no_place_for_an_output(root):
     draw()
     for whole, mine in ((False, "src/privregret"), (True, "notebooks")):
@@ -113,13 +140,16 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):
     victim.write_text("mine")
     at_notebook, at_output = ("notebooks", "hu2021/one"), ("outputs", "hu2021/figure-01")
     at_finding, at_number = (*at_notebook, "findings", 0), (*at_notebook, "numbers", "huRatio")
-    output = whole["outputs"]["hu2021/figure-01"]
+    output, said = whole["outputs"]["hu2021/figure-01"], whole["notebooks"]["hu2021/one"]
     for value, *keys in (
         ([],),
         *((output, "outputs", bad) for bad in ("../thesis", "hu2021/.x")),
         ({"../../thesis.tex": "0"}, *at_output, "files"),
         *(([1], *at_output, "kind"), (3, *at_number), ("1", *at_number, "error")),
         *(("x", *at_finding, "verdict"), (float("nan"), *at_number, "error")),
+        # a folder's page would be the README, or another one
+        *((bad, *at_output, "notebook") for bad in ("../x", "hu2021/..", "/tmp/x", "one", 1)),
+        *((said, "notebooks", bad) for bad in ("../x", "hu2021/../x")),
     ):
         changed = at = {"": json.loads(json.dumps(whole))}
         *path_there, last = "", *keys

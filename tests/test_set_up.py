@@ -76,7 +76,15 @@ DAMAGE = (
     "rm -r .venv/lib/*/*/requirements.lock",
     "rm -r .venv/lib/*/*/privregret",
     "rm .venv/bin/python",
-    "rm .venv/.ready",  # an interrupted set-up
+    "rm .venv/.ready .venv/.packages",  # an interrupted set-up
+    "rm -r .venv/.made .venv/bin",  # of an earlier version
+    "rm -r .venv && mkdir .venv",
+)
+FOREIGN = (
+    "python3 -m venv --without-pip .venv",
+    "mkdir .venv && touch .venv/notes",
+    "echo here >.venv",
+    "mkdir mine && touch mine/notes && ln -s mine .venv",
 )
 
 
@@ -97,6 +105,16 @@ def test_what_is_not_as_the_lock_asks_is_set_up_again(project):
     (project / "requirements.lock").write_text("b==1\n")
     process = start(project, PYTHON="no-such-python")
     assert "PYTHON" in process.communicate()[0] and process.returncode == 1
+
+
+@pytest.mark.parametrize("how", FOREIGN)
+def test_an_environment_of_somebody_else_stays(project, how):
+    subprocess.run(how, shell=True, cwd=project, check=True)
+    before = sorted(project.rglob("*"))
+    process = start(project, "dev")
+    said = process.communicate()[0]
+    assert process.returncode == 1 and said.count("\n") == 1 and ".venv" in said
+    assert sorted(project.rglob("*")) == before and calls(project) == []
 
 
 def test_what_tests_need_is_added_and_pip_is_told_whence_but_not_where(project):

@@ -1,6 +1,7 @@
 """Replicates: the same numbers however they are run, streams of their own, and a tidy table."""
 
 import math
+import pickle
 import tracemalloc
 from dataclasses import dataclass
 from functools import partial
@@ -125,9 +126,8 @@ def test_the_size_of_tasks_changes_no_digit(call, monkeypatch, seconds):
 def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
     shelf, played = {}, []
 
-    def keep(made, path):
-        shelf[path] = made
-        return made
+    def keep(path, content):
+        shelf[path] = pickle.loads(content)
 
     def counted(*given, blocks=simulate._blocks):
         if len(played) == 9:
@@ -137,11 +137,10 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
 
     expected = {runs: call([UCB1()], runs=runs) for runs in (101, 103, 200)}
     monkeypatch.setattr(simulate, "KEPT", 0.0)
-    monkeypatch.setattr(
-        simulate.store, "path_of", lambda *known: Path(repr(known).replace("/", ""))
-    )
+    monkeypatch.setattr(simulate.store, "_path", lambda *known: Path(repr(known).replace("/", "")))
+    monkeypatch.setattr(simulate.store.code_key, "altered", bool)
     monkeypatch.setattr(simulate.store, "found", shelf.get)
-    monkeypatch.setattr(simulate.store, "keep", keep)
+    monkeypatch.setattr(simulate.store, "write", keep)
     monkeypatch.setattr(simulate, "_blocks", counted)
     monkeypatch.setattr(simulate, "SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt):
@@ -208,6 +207,22 @@ def test_checkpoints_increase_from_one_to_the_horizon(horizon):
 CLAIMED = type("Claimed", (Alternate,), {"id": "claimed", "privacy": "private"})
 NAMESAKE = type("Namesake", (Alternate,), {"id": "namesake", "label": DPSE.label})
 TWO = BernoulliBandit(HU2021_2.name, (0.9, 0.5))
+
+
+def test_points_are_whole_numbers_in_any_form():
+    for points in ([5.0, 10], np.array([5.0, 10.0]), [5, np.float32(10)]):
+        assert set(curves([DPSE(1.0)], runs=1, points=points).t) == {5, 10, 2000}
+    for wrong in ([5.5, 10], [math.nan, 5], [math.inf], [2.0**60 + 2.0**8]):
+        refused(lambda wrong=wrong: curves([DPSE(1.0)], runs=1, points=wrong), "points")
+
+
+def test_a_problem_is_encoded_once(monkeypatch):
+    """Not in each task: of many arms it takes as long as a task."""
+    encoded, key = [], simulate.streams.key
+    monkeypatch.setattr(simulate.streams, "key", lambda *of: encoded.append(of) or key(*of))
+    monkeypatch.setattr(simulate, "SECONDS", 0.0)
+    curves([UCB1(), DPSE(1.0)])
+    assert len(encoded) == 2
 
 
 @pytest.mark.parametrize(

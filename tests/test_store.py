@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privregret import exact, instances, simulate
-from privregret.bandits import DPSE
+from privregret import exact, instances, rare, simulate
+from privregret.bandits import DPIMED, DPSE
 from privregret.core import code_key, files, jit, store
 from privregret.full_information import FTNL
 from privregret.privacy import ledger
@@ -121,6 +121,66 @@ def test_a_damaged_entry_is_computed_again(computed, tmp_path, capfd, caplog):
         entry.write_bytes(damaged)
         assert computed() and not computed()
     assert not caplog.text and capfd.readouterr() == ("", "")
+
+
+def test_an_entry_under_another_name_is_not_served(computed, tmp_path):
+    """As after a repair of the disk, or a backup that is put back."""
+    computed(1, value=1.0)
+    (one,) = entries(tmp_path)
+    computed(2, value=2.0)
+    (other,) = {*entries(tmp_path)} - {one}
+    other.write_bytes(one.read_bytes())
+    assert computed(2, value=2.0) and not computed(2) and not computed(1)
+
+
+@dataclass(frozen=True)
+class Counted(DPSE):
+    version = id = label = "counted"
+    tasks: ClassVar[list] = []
+
+    def runner(self, *given):
+        self.tasks.append(given)
+        return super().runner(*given)
+
+
+@pytest.mark.parametrize("call", [simulate.regret_curves, simulate.regret_summary])
+def test_a_look_at_fewer_runs_keeps_more_of_them(computed, call):
+    def play(runs):
+        Counted.tasks.clear()
+        return call(Counted(1.0), instances.HU2021_2, 500, runs, 1, workers=1, points=3)
+
+    alone = {}
+    with store.disabled():
+        for runs in (10, 64, 130, 199, 200):
+            alone[runs] = play(runs)
+            assert Counted.tasks
+    play(200)
+    for runs in (10, 64, 200, 130, 199, 200):
+        pd.testing.assert_frame_equal(play(runs), alone[runs], check_exact=True)
+        # the moments of the first runs are not those of all
+        assert (runs < 200 and call is simulate.regret_summary) or not Counted.tasks
+
+
+@pytest.mark.parametrize("call", [simulate.regret_curves, simulate.regret_summary])
+def test_the_code_is_looked_at_once_in_a_call(computed, monkeypatch, call):
+    """Not at each grid point: that takes longer than to read what is stored."""
+    looked, held = [], code_key._held
+    place = next(iter(code_key._noted))
+    monkeypatch.setattr(
+        code_key, "_held", lambda at: (at is place and looked.append(1)) or held(at)
+    )
+    for stored in (False, True):
+        looked.clear()
+        call([DPSE(e / 8) for e in range(1, 30)], instances.HU2021_2, 100, 2, 1, workers=1)
+        assert len(looked) <= 3 - stored
+
+
+def test_how_many_work_decides_nothing(computed, tmp_path):
+    frames = [rare.regrets(DPIMED(1.0), instances.HU2021_2, 100, 5, 1, workers=n) for n in (1, 2)]
+    assert len(entries(tmp_path)) == 1 and frames[0].equals(frames[1])
+    # under the decorator that checks arguments, as all that users call
+    exact.expected_regret(FTNL(1.0), instances.bernoulli_losses((0.25, 0.5)), 16)
+    assert len(entries(tmp_path)) == 2
 
 
 def test_the_switches_and_a_full_disk(computed, tmp_path, monkeypatch):

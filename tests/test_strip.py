@@ -1,17 +1,26 @@
 """The filter by which git keeps no outputs, as `make` sets it up: only sources count, outputs pass
 in no clone, and no code of the branch that is checked out runs."""
 
+import gzip
+import io
+import json
 import os
+import random
+import runpy
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from conftest import ROOT, git
+from nbconvert.exporters import ScriptExporter
 
 ONE = ROOT / "notebooks/azize2025/3-lower-bound.ipynb"
 STRIP = "notebooks/.jupyter/strip.py"
+# in every output, and long: no cut leaves a part that is not seen
+SECRET = "c2VjcmV0" * 200
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 
@@ -24,7 +33,7 @@ def origin(tmp_path):
         (origin / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, origin / name)
     shutil.copy(ONE, origin / "one.ipynb")
-    (origin / "two.ipynb").write_text("not a notebook: {")
+    (origin / "two.ipynb").write_text("<<<<<<< HEAD\n{")
     (origin / "a.pdf").write_bytes(b"%PDF\n\r\n")
     git(origin, "init", "-q", "-b", "main")
     git(origin, "add", ".")
@@ -65,7 +74,9 @@ def as_lab_saves_it(path, change=("", "")):
         cell.source = cell.source.replace(*change)
         if cell.cell_type == "code":
             cell.execution_count = i + 1
-            cell.outputs = [nbformat.v4.new_output("stream", text="é\n")]
+            shown = {"image/png": SECRET, "text/plain": [f"é{SECRET}\n", SECRET]}
+            cell.outputs = [nbformat.v4.new_output("stream", text=f"é\n{SECRET}")]
+            cell.outputs.append(nbformat.v4.new_output("display_data", shown))
     notebook.cells.append(nbformat.v4.new_code_cell())
     nbformat.write(notebook, path)
 
@@ -78,10 +89,71 @@ def saved(path):
     subprocess.run([sys.executable, "-c", code, hook, path], cwd="/", check=True)
 
 
-def test_committed_notebooks_are_as_the_filter_leaves_them():
+@pytest.fixture
+def strip(monkeypatch):
+    """What the filter makes of some bytes; None if it refuses them, in one line."""
+    main = runpy.run_path(str(ROOT / STRIP))["main"]
+
+    def strip(data):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+        monkeypatch.setattr(sys, "stdout", SimpleNamespace(buffer=io.BytesIO()))
+        try:
+            main()
+        except SystemExit as refusal:
+            assert "\n" not in refusal.code
+            return None
+        return sys.stdout.buffer.getvalue()
+
+    return strip
+
+
+def test_committed_notebooks_are_as_the_filter_leaves_them(strip):
+    command, text = [sys.executable, "-IS", ROOT / STRIP], ONE.read_bytes()
+    assert subprocess.run(command, input=text, capture_output=True).stdout == text
     for path in (ROOT / "notebooks").glob("[!.]*/*.ipynb"):
-        command, text = [sys.executable, "-IS", ROOT / STRIP], path.read_bytes()
-        assert subprocess.run(command, input=text, capture_output=True).stdout == text
+        text = path.read_text()
+        assert strip(text.encode()) == text.encode()
+        # the marks of a conflict
+        marked = text.replace("\n", "\n<<<<<<< HEAD\n||||||| a\n=======\n>>>>>>> b\n").encode()
+        assert strip(marked) == marked
+
+
+def test_the_filter_passes_only_what_it_has_understood(strip, tmp_path):
+    """What may hold an output, cut or in another form, loses it or is refused."""
+    as_lab_saves_it(path := shutil.copy(ONE, tmp_path / "one.ipynb"))
+    whole, stripped = path.read_text(), ONE.read_bytes()
+    for encoding in ("utf-8-sig", "utf-16", "utf-16-be", "utf-32", "utf-32-le"):
+        assert strip(whole.encode(encoding)) == stripped, encoding
+    book = json.loads(whole)
+    one_line = json.dumps(book).replace('"output_type"', '"output\\u005ftype"')
+    assert strip(one_line.encode()) == stripped
+    for form in (whole, one_line, json.dumps(book, indent=4)):
+        for at in random.Random(1).sample(range(1, len(form)), 20):
+            for part in (form[:at], form[at:], f">>>>>>> b\n{form[:at]}"):
+                got = strip(part.encode("utf-8"))
+                assert got is None or b"c2Vj" not in got
+        assert strip(f"<<<<<<< HEAD\n{form}".encode()) is None
+        assert strip(f"{form}{form}".encode()) is None
+    assert strip(gzip.compress(whole.encode())) is None
+    old = {"worksheets": [{"cells": book["cells"]}], "nbformat": 3}
+    for bad in (json.dumps(old, indent=1), json.dumps(book["cells"]), "[" * 10**5 + SECRET):
+        assert strip(bad.encode()) is None
+    other = book | {"worksheets": book["cells"], "metadata": book["metadata"] | {"widgets": SECRET}}
+    other["metadata"]["kernelspec"] = {"name": "ir", "language": "R"}
+    assert b"c2Vj" not in strip(json.dumps(other).encode())
+    assert strip(b"") == b""
+    half = json.dumps(book | {"cells": [{"cell_type": "markdown", "source": "\ud83d"}]})
+    assert json.loads(strip(half.encode()))["cells"][0]["source"] == ["\ud83d"]
+
+
+def test_a_notebook_becomes_a_script(strip):
+    stripped = nbformat.reads(strip(ONE.read_bytes()).decode(), as_version=4)
+    script, about = ScriptExporter().from_notebook_node(stripped)
+    assert (
+        about["output_extension"] == ".py"
+        and script.count("\n# #") > 2
+        and compile(script, "", "exec")
+    )
 
 
 def test_a_run_in_jupyterlab_changes_nothing_and_an_edit_itself_alone(clone):

@@ -84,6 +84,8 @@ def test_bad_tables(given, shown):
         ("0.1,0.2\n0.5,0.5\n0,0\n", ["line 1", "'0.1', '0.2'"]),
         ("a,b\n0,1\n", ["(1, 2)"]),
         ("", ["line 1"]),
+        ("a,b\n0_1,0\n0,1\n", ["line 2", "column a", "'0_1'"]),
+        ("a,b\n0,0\n0,1\n1,٠.٥\n", ["line 4", "column b", "[0, 1]"]),
         ("a,ad_click\n0,1\n1,0\n", ["'ad_click'"]),
         ("a;b\n0,1;0,2\n", ["line 1", "semicolons"]),
         ('a,b\n"0,5",1\n0,0\n', ["line 2", "'0,5'", "decimal"]),
@@ -106,12 +108,24 @@ def test_hints_help(tmp_path):
     refused(lambda: tables.read("nowhere.csv"), "nowhere.csv")
     log = pd.DataFrame({"arm": [0, 1, 1], "reward": [0, 1, 0]})
     refused(lambda: curves(UCB1(), rewards=log, points=1), "rewards", "'arm'")
-    for names in ("treatment outcome", "Policy-id score", "option won_value", "chosenArm payOff"):
-        log.set_axis(names.split(), axis=1).to_csv(path, index=False)
+    logs = "treatment outcome", "Policy-id score", "option won_value", "chosenArm payOff"
+    logs += (
+        "arms rewards",
+        "ad clicks",
+        "machine win",
+        "bandit r",
+        "a r",
+        "Group Y",
+        "Choices x",
+        "a s r",
+    )
+    for names in logs:
+        pd.DataFrame(1, range(3), names.split()).to_csv(path, index=False)
         refused(lambda: tables.read(path), "log", repr(names.split()[0]))
 
 
 NAMES = "arm_1,arm_2", "a,loss_leader,c", "reward A,reward B", "control,treatment", "best value,low"
+NAMES += "x,y", "slot 1,slot 2", "ads,banners", "a,b,r"
 
 
 @pytest.mark.parametrize("names", NAMES)
@@ -121,6 +135,18 @@ def test_a_file_is_read_as_it_was_written_and_names_of_arms_are_no_log(tmp_path,
         frame = pd.DataFrame(values[:, : len(names)], columns=names)
         frame.rename(columns=lambda n: f" {n} ").to_csv(path, index=False)
         pd.testing.assert_frame_equal(tables.read(path), frame.astype(float))
+
+
+def test_tasks_are_made_when_they_are_due(monkeypatch):
+    """Not all before the first."""
+
+    def first(function, tasks, workers):
+        assert next(tasks)[0] == UCB1()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tables.simulate, "map_tasks", first)
+    with pytest.raises(KeyboardInterrupt):
+        curves(UCB1(), rewards=REWARDS, runs=10**8)
 
 
 def test_a_table_is_not_changed_and_an_arm_that_does_not_exist_is_no_play():

@@ -5,6 +5,7 @@ checked out changes it. It needs nothing but Python.
 """
 
 import json
+import re
 import sys
 
 METADATA = {
@@ -13,15 +14,36 @@ METADATA = {
         "language": "python",
         "name": "python3",
     },
-    "language_info": {"name": "python"},
+    # without these `nbconvert --to script` writes a .txt without prose
+    "language_info": {
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+    },
 }
+
+# the lines that this writes, and the marks of a conflict: no output has such keys, and its texts
+# stand further to the right
+LINE = re.compile(
+    r"""(<{7}|\|{7}|={7}|>{7})([ ].*)?
+    |[ ]*[][{}]*,?
+    |[ ]{4,5}"([^"\\]|\\.)*",?
+    |[ ]{,5}"(cells|source|tags)":[ ]\[
+    |[ ]{,5}"(jupyter|kernelspec|language_info|metadata)":[ ]\{(\},)?
+    |[ ]{,5}"(execution_count":[ ]null|outputs":[ ]\[\]|source_hidden":[ ]true),?
+    |[ ]{,5}"(cell_type|display_name|file_extension|id|language)":[ ]"[^"\\]{,64}",?
+    |[ ]{,5}"(mimetype|name|nbconvert_exporter)":[ ]"[^"\\]{,64}",?
+    |[ ]{,5}"nbformat(_minor)?":[ ]\d,?""",
+    re.X,
+)
 
 
 def kept(cell):
     """The cell without outputs, counts, and what editors add to its metadata."""
-    source, tags = cell["source"], cell.get("metadata", {}).get("tags")
+    source, tags = "".join(cell["source"]), cell.get("metadata", {}).get("tags")
     found = {key: cell[key] for key in ("cell_type", "id", "attachments") if cell.get(key)}
-    found["source"] = source.splitlines(True) if isinstance(source, str) else source
+    found["source"] = source.splitlines(True)
     found["metadata"] = {"tags": tags} if tags else {}
     if "remove-cell" in (tags or ()):  # imports and checks: a click shows them
         found["metadata"]["jupyter"] = {"source_hidden": True}
@@ -31,18 +53,23 @@ def kept(cell):
 def main():
     data = sys.stdin.buffer.read()
     try:
-        book = json.loads(data.decode("utf-8-sig"))
-        book["cells"] = [kept(c) for c in book["cells"] if "".join(c["source"]).strip()]
-        if book["metadata"].get("kernelspec", {}).get("language", "python") == "python":
-            book["metadata"] = METADATA
-    except (ValueError, KeyError, TypeError, AttributeError):
+        book = json.loads(data)  # in any encoding of Unicode
+        found = {name: int(book[name]) for name in ("nbformat", "nbformat_minor")}
+        found["cells"] = [kept(c) for c in book["cells"] if "".join(c["source"]).strip()]
+        found["metadata"] = METADATA
+        if book["metadata"].get("kernelspec", {}).get("language", "python") != "python":
+            found["metadata"] = {key: book["metadata"].get(key, {}) for key in METADATA}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         # git must be able to show one with the marks of a conflict
-        if b'"output_type"' in data:
-            sys.exit("no notebook of format 4, and it has outputs: remove them, or repair it")
+        lines = data.decode("utf-8", "replace").split("\n")
+        if not all(map(LINE.fullmatch, lines)):
+            sys.exit("no notebook of format 4, and it may have outputs: remove them, or repair it")
     else:
-        text = json.dumps(book, ensure_ascii=False, indent=1, sort_keys=True)
-        data = (text + "\n").encode()
+        text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
+        # half a pair of UTF-16 stays escaped
+        data = (text + "\n").encode("utf-8", "backslashreplace")
     sys.stdout.buffer.write(data)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@ from privregret.core.files import CHECKOUT, ROOT, other_clone
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 STOPS = signal.SIGINT, signal.SIGTERM
 EXIT_CODES = "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, 130 interrupted."
+INSTALL = "pip install -e '.[notebooks]'"
 STALE = (
     "A notebook is stale if its code, its captions and claims, its parameters, a file that one of "
     "them names, the package, its figures or requirements.lock changed since its last run."
@@ -49,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     option("-j", type=int, metavar="N", help="notebooks to run at a time (default: all cores)")
     option("--smoke", **flag, help="use small parameters and write to build/smoke")
     option("--force", **flag, help="also run notebooks that are up to date")
-    option("--fresh", **flag, help="run all notebooks without stored results")
+    option("--fresh", **flag, help="run all notebooks without stored results, replace all files")
     pairs = {"nargs": 2, "action": "append", "default": [], "metavar": ("NAME", "VALUE")}
     option("-p", **pairs, help="set a parameter (repeatable), and write to build/custom")
     text = "write to this folder instead; it is new, empty, or from an earlier run"
@@ -62,7 +63,7 @@ def notebooks(args) -> int:
     if wrong := other_clone():
         raise ValueError(wrong)
     if not CHECKOUT:
-        raise ValueError("the package has no notebooks: run this in a clone of the repository")
+        raise ValueError(f"the package has no notebooks: {INSTALL} in a clone of the repository")
     if not find_spec("fcntl"):
         raise ValueError("this needs Linux, macOS or WSL: run single notebooks in JupyterLab")
     try:
@@ -73,7 +74,7 @@ def notebooks(args) -> int:
         given, flags = batch.overrides(args.p), (args.smoke, args.force, args.fresh)
         return batch.reproduce(args.wanted, given, args.output, args.j, *flags)
     except ModuleNotFoundError as missing:
-        needed = f"this needs {missing.name}: pip install '.[notebooks]' in {ROOT}"
+        needed = f"this needs {missing.name}: {INSTALL} in {ROOT}"
         raise ValueError(needed) from None
     except BlockingIOError:
         raise ValueError("another run is active in this folder: wait or stop it") from None

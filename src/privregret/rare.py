@@ -38,7 +38,7 @@ STEEPEST = 1 - 1e-12  # largest tilt of the noise, relative to epsilon
 TILTS = 12  # largest number of tilts; if there are more batches, k is log-spaced
 
 
-@checks.validate(runs=checks.positive_int, seed=checks.nonnegative_int, workers=workers_rule)
+@checks.validate(runs=checks.positive_int, seed=checks.seed, workers=workers_rule)
 @store.cached
 def regrets(
     algorithms: Any,

@@ -14,13 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import reduce
 from itertools import islice
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 from joblib.parallel import get_active_backend
+from numba.extending import is_jitted
 
 from privregret.core import checks, code_key, identity, store, streams
 from privregret.core.algorithm import Algorithm, Privacy
@@ -32,6 +33,7 @@ from privregret.instances import Problem
 
 SECONDS = 0.25  # of work in a task: workers are busy to the end, and progress is seen
 MOST = 4096  # largest number of blocks per task: half a second of the fastest algorithm
+OFTEN = 0.5  # seconds after which what was computed is stored
 KEPT = 5.0  # least seconds of work in an entry of the store, except in the last of a grid point
 BYTES = 2**24  # memory of the runs that are played at once
 
@@ -72,7 +74,7 @@ def workers_rule(name: str, value: Any) -> int:
 RUNS = checks.integer_in(1, checks.MAX_RUNS)
 
 
-@checks.validate(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
 def regret_curves(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -136,7 +138,7 @@ def regret_curves(
     return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
-@checks.validate(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
 def regret_summary(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -246,7 +248,8 @@ def worst_problem(
     """Return the problem of a sequence with the largest mean regret, and the (runs,) regrets there.
 
     The choice takes `choosing` runs on each problem, by default a quarter of `runs` and at least 2.
-    They are not used again, so that the maximum over noisy means causes no bias.
+    They are not used again, so that the maximum over noisy means causes no bias. They are those of
+    the seed + 1: independent calls have seeds that are 2 apart.
 
     Examples
     --------
@@ -259,8 +262,9 @@ def worst_problem(
     """
     checks.instance_of(Algorithm)("algorithm", algorithm)
     problems = checks.one_or_more("problems", problems)
-    choosing = choosing or max(RUNS("runs", runs) // 4, 2)
-    pilot = regret_summary(algorithm, problems, horizon, choosing, seed + 1, points=1)
+    choosing, seed = choosing or max(RUNS("runs", runs) // 4, 2), checks.seed("seed", seed)
+    other = (seed + 1) % 2**128
+    pilot = regret_summary(algorithm, problems, horizon, choosing, other, points=1)
     problem = problems[int(pilot["mean"].argmax())]
     curves = regret_curves(algorithm, problem, horizon, runs, seed, points=1)
     return problem, curves.regret.to_numpy()
@@ -428,20 +432,39 @@ def _unpacked(packed, code):
     except (ImportError, AttributeError) as missing:
         why = f"a Dask worker lacks code of yours, {missing}: put it on the PYTHONPATH of workers"
         raise ClusterError(why) from None
-    if _code(task) != code:
+    if (here := _code(task)) != code:
+        if here[0] != code[0]:
+            wanted = f"{here[0]} and not {code[0]}"
+            raise ClusterError(f"a Dask worker has other libraries: {wanted}")
         names = ", ".join(sorted({type(thing).__name__ for thing in task[:2]}))
         raise ClusterError(f"a Dask worker has other code for {names}: restart the workers")
     return function(*task)
 
 
 def _code(task):
-    """Return what program and worker must share: the package, and what own classes state and do."""
+    """Return what program and worker must share: libraries, the package, and what own classes
+    state and do."""
     kinds = {kind for one in task for kind in type(one).__mro__}
     own = [kind for kind in kinds if not kind.__module__.startswith("privregret.")]
-    code = [f for kind in own for f in vars(kind).values() if isinstance(f, FunctionType)]
+    held = [value for kind in own for value in vars(kind).values()]
+    # steps are a tuple
+    held = [one for value in held for one in (value if isinstance(value, tuple) else [value])]
+    # of kernels, static methods, properties
+    for inside in ("__func__", "fget", "py_func"):
+        held = [getattr(one, inside, one) for one in held]
+    code = [one for one in held if isinstance(one, FunctionType)]
+    code += {k.py_func for *_, k, _ in code_key.frozen(*code) if is_jitted(k)}.difference(code)
     read = [one for *_, value, one in code_key.frozen(*code) if type(value) in code_key.SCALARS]
     said = [(kind.__qualname__, vars(kind).get("version")) for kind in own]
-    return code_key.LOADED, sorted(map(repr, [*said, *read, *(f.__code__.co_code for f in code)]))
+    does = sorted(map(repr, [*said, *read, *(_body(f.__code__) for f in code)]))
+    return code_key.libraries(), code_key.LOADED, does
+
+
+def _body(code):
+    """Return what a function does, without its place; sets have no order."""
+    inside = (_body(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    consts = [sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in inside]
+    return code.co_code, code.co_names, consts
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
@@ -461,6 +484,8 @@ def algorithms_of(value: Any) -> list[Algorithm]:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
+            if kind.__qualname__ == labels[label].__qualname__:
+                which = f"{kind.__name__}, which was defined again: make all of them anew"
             raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
         # raises for a class without an id of its own
         identity.identity(algorithm)
@@ -490,7 +515,7 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
-        longest = min(a.max_horizon for a in algorithms)
+        longest = min(a.longest for a in algorithms)
         last = checks.integer_in(problem.min_horizon, longest)("horizon", horizon)
         rounds = rounds_of(points, last, problem.min_horizon)
         grid += [GridPoint(algorithm, problem, rounds) for algorithm in algorithms]
@@ -500,6 +525,13 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
 def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     """Return the rounds that `points` stands for, a number or a list, and the horizon."""
     given = checks.array_of(points)
+    # above 2^53 floats are not the numbers that are meant
+    if (
+        given.dtype.kind == "f"
+        and ((given == np.floor(given)) & (abs(given) <= 2**53)).all()
+        and given.ndim
+    ):
+        given = given.astype(np.int64)
     if given.ndim == 0:
         return checkpoints(horizon, checks.integer_in(1, checks.MAX_SIZE)("points", points))
     if given.dtype.kind not in "iu":
@@ -529,17 +561,29 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 
 def _played(grid, runs, seed, workers, together) -> list:
     """Return for each grid point a result of its runs; what is finished comes from the store."""
-    names = [
-        store.path_of(
-            _blocks, together, algorithm, type(problem), problem.distribution, rounds, seed
-        )
-        for algorithm, problem, rounds in grid
-    ]
+    names = store.paths_of(
+        _blocks, [(together, a, type(p), p.distribution, rounds, seed) for a, p, rounds in grid]
+    )
     parts = [_held(n, p.algorithm.runs_per_stream, runs) for n, p in zip(names, grid, strict=True)]
     begin = [sum(blocks for _, blocks, _ in known) for known in parts]
-    for i, end, known in _computed(grid, begin, runs, seed, workers, together):
-        _, kept = store.keep((end, known), _part(names[i], known[0][0]))
-        parts[i] += kept
+    made, due = [], time.monotonic() + OFTEN
+
+    def keep():
+        # a quick look leaves what a long run has stored
+        longer = [(one, path) for one, path in made if store.found(path, (0, []))[0] < one[0]]
+        store.keep_all(longer)
+        made.clear()
+
+    try:
+        for i, end, known in _computed(grid, begin, runs, seed, workers, together):
+            parts[i] += known
+            made.append(((end, known), _part(names[i], known[0][0])))
+            # it takes as long as many quick grid points to see that the code is not altered
+            if time.monotonic() > due:
+                keep()
+                due = time.monotonic() + OFTEN
+    finally:
+        keep()
     return [reduce(_both, [known for _, _, known in together(parts.pop(0))]) for _ in grid]
 
 
@@ -552,8 +596,12 @@ def _held(name, size, runs):
     """Return what the store has of the first blocks, without a gap."""
     parts, end = [], 0
     while end < runs:
-        end, known = store.found(_part(name, end // size), (math.inf, []))
-        if end > runs or (end < runs and end % size):
+        first = end // size
+        end, known = store.found(_part(name, first), (math.inf, []))
+        if known and end > runs and isinstance(known[0][2], np.ndarray):
+            # fewer runs are the first of more; moments have none
+            known = [(first, -(-runs // size) - first, known[0][2][: runs - first * size])]
+        elif end > runs or (end < runs and end % size):
             break
         parts += known
     return parts
@@ -570,12 +618,12 @@ def _computed(grid, begin, runs, seed, workers, together):
 
     def work(at_once):
         for i in todo:
-            first = begin[i]
+            first, key = begin[i], streams.key(*grid[i][:2])
             while first < ends[i]:
                 most = min(SECONDS / costs[i], MOST, (ends[i] - first) / (2 * at_once))
                 last = min(first + max(int(most), 1), ends[i])
                 tasks.append((i, first, last))
-                yield *grid[i], first, last, runs, seed, together
+                yield *grid[i], first, last, runs, seed, together, key
                 first = last
 
     known, spent, names = [], 0.0, [f"{a.label}, {p.name}" for a, p, _ in grid]
@@ -597,10 +645,10 @@ def _computed(grid, begin, runs, seed, workers, together):
                 finished(bar, f"{names[i]}: {runs} runs", begun)
 
 
-def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together):
+def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together, key):
     """Return the seconds of work, and what is known of the regrets of some blocks."""
     play, size = algorithm.runner(problem, checkpoints), algorithm.runs_per_stream
-    key, begun = streams.key(algorithm, problem), time.thread_time()
+    begun = time.thread_time()
 
     def regrets(block):
         rng = streams.generator(key, seed, block)

@@ -23,10 +23,10 @@ FORM = "a table has the arms' names in line 1, then a line per round with a numb
 # words in the names of a log's columns: one of the first two is enough, of the others one of each
 CHOICES = {"arm", "action", "choice", "chosen", "item", "played", "pulled", "selected"}
 OUTCOMES = {"reward", "loss", "cost", "payoff", "click", "clicked", "converted", "conversion"}
-CHOOSING = """bandit bucket campaign condition decision exposed group intervention option policy
-    treated treatment variant""".split()
-RESULTS = """bought ctr outcome payout profit purchase purchased response result revenue score
-    success utility value win""".split()
+CHOOSING = """ad bandit banner bucket campaign condition decision exposed group intervention lever
+    machine offer option policy slot treated treatment variant""".split()
+RESULTS = """bought ctr gain outcome payout profit purchase purchased r response result return
+    revenue sale score success utility value win y""".split()
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -95,28 +95,38 @@ def _check_names(shown, names):
 
 def _refuse_log(shown, names):
     """Raise a ValueError if columns seem to be choices and their outcomes, not arms."""
-    words = [{*map(str.lower, re.findall("[A-Z]?[a-z]+|[A-Z]+", str(name)))} for name in names]
-    kinds = CHOICES.union(CHOOSING), OUTCOMES.union(RESULTS)
+    names = [str(name).strip() for name in names]
+    words = [_singular(re.findall("[A-Z]?[a-z]+|[A-Z]+", name)) for name in names]
+    # an action and its reward, but arms may be a, b, ..., r
+    letters = {"a"} if {"a", "b", "r", "y"}.intersection(names) in ({*"ar"}, {*"ay"}) else set()
+    kinds = CHOICES.union(CHOOSING, letters), OUTCOMES.union(RESULTS)
     both = all(any(w & kind for w in words) for kind in kinds)
     known = set.union(*kinds) if both else CHOICES | OUTCOMES
-    told = {str(n): w & known for n, w in zip(names, words, strict=True)}
+    told = {n: w & known for n, w in zip(names, words, strict=True)}
     # names such as arm_1, arm_2 have such a word in common
     if any(told.values()) and not set.intersection(*told.values()):
-        if len(told) == 2 or both or any(n.strip().lower() in w for n, w in told.items()):
+        if len(told) == 2 or both or any(_singular([n]) & w for n, w in told.items()):
             name = checks.shown(next(n for n, w in told.items() if w))
             raise ValueError(f"{shown} looks like a log, with a column {name}: {FORM}")
 
 
+def _singular(words):
+    """Return words in small letters, each also as if it were a plural."""
+    return {word.lower().removesuffix(end) for word in words for end in ("", "s", "es")}
+
+
 def _real(field):
+    # Python reads 0_1 and digits of other alphabets, too
+    plain = field.isascii() and "_" not in field
     try:
-        return float({"true": 1, "false": 0}.get(field.strip().lower(), field))
+        return float({"true": 1, "false": 0}.get(field.strip().lower(), field)) if plain else np.nan
     except ValueError:
         return np.nan
 
 
 @checks.validate(
     runs=checks.integer_in(1, checks.MAX_RUNS),
-    seed=checks.nonnegative_int,
+    seed=checks.seed,
     name=checks.text,
     workers=simulate.workers_rule,
 )
@@ -165,14 +175,15 @@ def regret_curves(
     rounds = simulate.rounds_of(points, len(table), 1)
     best = gains.cumsum(axis=0)[rounds - 1].max(axis=1)
 
-    grid, tasks = [], []
+    grid, plays = [], []
     for algorithm in algorithms:
         same = isinstance(algorithm, BanditAlgorithm) == (losses is None)
         seen = table if same else checks.lock(1 - table)
         key = identity.digest("table", algorithm, seen)
-        tasks += [(algorithm, seen, key, seed, run) for run in range(runs)]
+        plays.append((algorithm, seen, key, seed))
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
-    played = progress(simulate.map_tasks(_actions, tasks, workers), len(tasks))
+    tasks = ((*play, run) for play in plays for run in range(runs))
+    played = progress(simulate.map_tasks(_actions, tasks, workers), len(plays) * runs)
     found = [
         best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
         for actions in played

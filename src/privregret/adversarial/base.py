@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from privregret.core import checks, loops
 from privregret.core.algorithm import NOTHING, Algorithm, Steps
 from privregret.core.learners import Learner
-from privregret.core.loops import WrongArm
+from privregret.core.loops import ARMS, WrongArm
 from privregret.instances import Adversary, Advice, ExpertProblem
 
 SIZE = checks.integer_in(2, checks.MAX_SIZE)
@@ -113,7 +113,7 @@ def _choose(arms, state, settings, t, rng):
         start, horizon = settings
         state["learner"] = start(len(arms), rng, horizon)
     arm = state["learner"].choose()
-    if not isinstance(arm, (int, np.integer)):
+    if not isinstance(arm, ARMS):
         raise WrongArm(arm, t, len(arms))
     return arm
 

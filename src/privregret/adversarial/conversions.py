@@ -22,6 +22,7 @@ from privregret.adversarial.base import (
 from privregret.adversarial.fast import Batches, SeparateRuns, drawn, lanes_of, together
 from privregret.core import checks, loops
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps
+from privregret.core.jit import arm_of
 from privregret.core.loops import WrongArm
 from privregret.core.noise import laplace
 from privregret.instances import Adversary
@@ -197,7 +198,7 @@ class LocallyPrivate(BatchedPrivate):
 
 def _choose_arm(experts, arms, state, settings, t, advice, rng):
     """Draw an arm from the advice of the expert that the bandit algorithm has chosen."""
-    j = choose(experts, state["bandit"], settings, t, rng)
+    j = arm_of(choose(experts, state["bandit"], settings, t, rng))
     if j < 0 or j >= len(experts):
         raise WrongArm(j, t, len(experts))
     state["expert"], followed = j, advice[j]

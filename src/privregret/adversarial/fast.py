@@ -15,7 +15,7 @@ import numpy as np
 
 from privregret.adversarial.base import steps_of
 from privregret.core import loops
-from privregret.core.jit import jit, keep_alive
+from privregret.core.jit import arm_of, jit, keep_alive
 from privregret.core.loops import LANES, WrongArm
 from privregret.core.noise import laplace
 
@@ -85,7 +85,7 @@ def cells(tables, checkpoints, settings, rng):
     segment, advised, change, reported, t = 0, 0, 0, 0, 0
     while t < horizon:
         number += 1
-        j = choose(choices, state, settings.base, number, rng)
+        j = arm_of(choose(choices, state, settings.base, number, rng))
         if j < 0 or j >= len(choices):
             raise WrongArm(j, t + 1, len(choices))
         end = t + tau

@@ -163,7 +163,7 @@ class AdaPKLUCB(PrivateBandit):
     epsilon : float
         Privacy parameter, in [1e-6, 1e6].
     alpha : float
-        AdaPKLUCBSettings, above 0. The regret bound needs more than 3; all comparisons use 3.1.
+        Exploration rate, above 0. The regret bound needs more than 3; all comparisons use 3.1.
     """
 
     alpha: float = 3.1

@@ -329,7 +329,8 @@ class GeometricBatches(PrivateBandit):
         second) is the logarithm of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
         """
         means = getattr(problem, "means", [0.0])
-        best, worse = max(means), [m for m in means if 0 < m < max(means)]
+        best = max(means)
+        worse = [m for m in means if 0 < m < best]
         if not worse:
             return math.inf
         wait = d_epsilon(0.0, max(worse), self.epsilon)

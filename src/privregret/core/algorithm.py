@@ -1,16 +1,17 @@
 """The contract of algorithms: `play` a table, `start` a learner, `run` a problem"""
 
+import re
 from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from inspect import get_annotations, signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from privregret.core import checks, loops, mistakes
+from privregret.core import checks, identity, loops, mistakes
 from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401, for its users
 
 
@@ -24,9 +25,29 @@ class Privacy(NamedTuple):
 
 
 NOT_PRIVATE = Privacy(np.inf, np.inf)
-NUMBERS = (bool, int, float, "bool", "int", "float")  # annotations
+# words of an annotation that says a number, or none
+NUMBERS = re.compile(r"(bool_?|u?int\d*|float\d*)|np|numpy|typing|Optional|Union|None|NoneType")
 # `privacy` of an algorithm whose parameter epsilon is what the source claims and what is proved
 EPSILON_DP = property(lambda self: Privacy(self.epsilon, self.epsilon))
+
+
+def _is_number(annotation):
+    """Return whether a parameter is a number or None, as `int`, "float" and `np.int64 | None`."""
+    text = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    words = [NUMBERS.fullmatch(word) for word in re.findall(r"\w+", text)]
+    return all(words) and any(word[1] for word in words)
+
+
+def check_table(problem: Any) -> None:
+    """TypeError for a problem with a table of its own, beside which it inherits `kernel_data`."""
+    # the adversary of a problem with experts
+    for played in (problem, getattr(problem, "adversary", None)):
+        for kind in type(played).__mro__:
+            if "kernel_data" in vars(kind):
+                break
+            if "table" in vars(kind):
+                hint = "define kernel_data as well, or play tables by tables.regret_curves"
+                raise TypeError(f"kernels do not play the table of {kind.__name__}: {hint}")
 
 
 @dataclass(frozen=True)
@@ -40,7 +61,8 @@ class Algorithm(checks.Validated, ABC):
     their number. It returns an object with `choose()`, or `choose(advice)`, and `observe(seen)`, as
     in `Steps`.
 
-    TypeError for steps that draw random numbers from elsewhere than `rng`, where code shows it.
+    TypeError for steps that draw random numbers from elsewhere than `rng`, where code shows it;
+    `fixed_draws = True` allows generators with a fixed seed, such as those of a public design.
     """
 
     id: ClassVar[str]  # must never change: random streams depend on it
@@ -57,6 +79,8 @@ class Algorithm(checks.Validated, ABC):
     lanes: ClassVar[Callable | None] = None
     # runs that share a stream: 64 where `fast_run` skips rounds, 32 in lanes
     runs_per_stream: ClassVar[int] = 4
+    # whether generators with a fixed seed in its code are meant
+    fixed_draws: ClassVar[bool] = False
     max_horizon: ClassVar[int] = checks.MAX_ROUNDS  # largest horizon of a run
 
     def __init_subclass__(cls, **more):
@@ -72,10 +96,13 @@ class Algorithm(checks.Validated, ABC):
         kinds: dict = {}
         for base in cls.__mro__[::-1]:
             kinds |= get_annotations(base)
-        numbers = [name for name, kind in kinds.items() if kind in NUMBERS and name[0] != "_"]
+        numbers = [name for name, kind in kinds.items() if _is_number(kind) and name[0] != "_"]
         cls.Settings = namedtuple(f"{cls.__name__}Settings", numbers, module=cls.__module__)
         # numba stores a kernel with its types, which it finds by their names
         cls.Settings.__qualname__ = f"{cls.__qualname__}.Settings"
+        # those of a dataclass fail for arrays
+        if not {"__eq__", "__hash__"} & vars(cls).keys():
+            cls.__eq__, cls.__hash__ = Algorithm.__eq__, Algorithm.__hash__  # type: ignore
         if type(cls.steps) is tuple:
             raise TypeError(f"steps of {cls.__name__} must be Steps(...), got a tuple")
         taken = [*signature(cls.start).parameters] if hasattr(cls, "start") else []
@@ -88,7 +115,20 @@ class Algorithm(checks.Validated, ABC):
         for name in ("id", "label", "source"):
             if not isinstance(getattr(self, name, None), str):
                 raise TypeError(f"{type(self).__name__} must define {name}, a string")
+        of = f"runs_per_stream of {type(self).__name__}"
+        checks.integer_in(1, checks.MAX_RUNS)(of, self.runs_per_stream)
+        mistakes.check_options(type(self))
         mistakes.check_seeded(type(self))
+
+    def _content(self):
+        values = [getattr(self, f.name) for f in fields(self) if f.compare]
+        return [identity.encode(v) if isinstance(v, np.ndarray) else v for v in values]
+
+    def __eq__(self, other):
+        return self._content() == other._content() if type(self) is type(other) else NotImplemented
+
+    def __hash__(self):
+        return hash(tuple(self._content()))
 
     @property
     @abstractmethod
@@ -139,7 +179,7 @@ class Algorithm(checks.Validated, ABC):
     def runner(self, problem: Any, checkpoints: Any) -> Callable:
         """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
         data = self.data_of(problem)
-        allowed = checks.checkpoints(problem.min_horizon, self.max_horizon)
+        allowed = checks.checkpoints(problem.min_horizon, self.longest)
         checkpoints = allowed("checkpoints", checkpoints)
         if self.lanes:
             loop = partial(loops.run_in_lanes, self.lanes)
@@ -152,9 +192,21 @@ class Algorithm(checks.Validated, ABC):
         given = self, settings, problem.memory_sizes, loop, data, checkpoints, settings
         return partial(mistakes.called, *given)
 
+    @property
+    def plays_tables(self) -> bool:
+        """Return whether `run` plays tables, for want of steps."""
+        return not (self.lanes or type(self).fast_run or self.steps)
+
+    @property
+    def longest(self) -> int:
+        """Return the largest horizon of a run."""
+        return min(self.max_horizon, checks.MAX_TABLE if self.plays_tables else checks.MAX_HORIZON)
+
     def data_of(self, problem: Any) -> Any:
         """Check the kind of a problem and return the data that the kernels take."""
         if isinstance(problem, self.problem_type):
+            if not self.plays_tables:
+                check_table(problem)
             return problem.kernel_data
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
         if hasattr(problem, "advised") and self.templates is not loops.EXPERTS:

@@ -6,7 +6,7 @@ argument's name in it. Rules are used in the decorator `validate`, in the `rules
 after the values that it accepts; bounds are given as low, high:
 
 - one number: `positive`, `epsilon`, `probability`, `number_in(low, high, ends)`;
-- one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
+- one whole number: `positive_int`, `nonnegative_int`, `seed`, `integer_in(low, high)`;
 - several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
 - anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`;
 - lists of these: `list_of(rule, least)`, `one_or_more`.
@@ -29,7 +29,8 @@ Rule = Callable[[str, Any], Any]
 
 # Upper limits, checked before any computation.
 MAX_HORIZON = 2**62  # rounds of event kernels, which add two of them in 64 bits
-MAX_ROUNDS = 10**10  # rounds that are played one by one: minutes per run
+MAX_ROUNDS = 10**10  # rounds that are played one by one: minutes to hours per run
+MAX_TABLE = 10**8  # rounds of a table that an algorithm in plain Python plays: gigabytes
 MAX_RUNS = 10**8  # runs and other repetitions: a table with 10^8 rows takes gigabytes
 MAX_SIZE = 10**6  # arms and points of a grid: entries of an array
 # parameters lie in MIN_FRACTION..1 / MIN_FRACTION: products of some, with 2^62 rounds, are finite
@@ -186,10 +187,11 @@ def integer_in(low: int, high: int) -> Rule:
         whole = isinstance(value, numbers.Integral) and not _is_bool(value)
         if not (whole or (_is_number(value) and math.isfinite(value) and value == int(value))):
             raise TypeError(f"{name} must be a whole number, got {shown(value)}")
-        if not low <= value <= high:
-            limit = f"least {low}" if value < low else f"most {high}"
+        # floats of numpy may not reach the limits
+        if not low <= (number := int(value)) <= high:
+            limit = f"least {low}" if number < low else f"most {high}"
             raise ValueError(f"{name} must be at {limit}, got {shown(value)}")
-        return int(value)
+        return number
 
     return rule
 
@@ -197,13 +199,14 @@ def integer_in(low: int, high: int) -> Rule:
 probability = number_in(0, 1)
 positive_int = integer_in(1, MAX_HORIZON)
 nonnegative_int = integer_in(0, MAX_HORIZON)
+seed = integer_in(0, 2**128 - 1)  # as numpy.random.SeedSequence().entropy
 positive = number_in(MIN_FRACTION, 1 / MIN_FRACTION)
 _epsilon = number_in(1e-6, 1e6)
 
 
 def epsilon(name: str, value: Any) -> float:
     """Check a privacy parameter from 1e-6 to 1e6: there, rounding decides next to nothing."""
-    if _is_number(value) and value > 1e6:
+    if _is_number(value) and _float(value) > 1e6:
         without = "without privacy use KLUCB, HTINF or FollowTheLeader"
         raise ValueError(f"{name} must be in [1e-06, 1e+06], got {shown(value)}; {without}")
     return _epsilon(name, value)

@@ -47,12 +47,18 @@ def layers(files: dict[Path, str] | None = None) -> dict[str, str]:
 
 
 @cache
+def libraries() -> str:
+    """Return the versions of Python and of the libraries that decide numbers."""
+    found = {name: version(name) for name in ("numpy", "scipy", "numba", "pandas")}
+    return ", ".join(f"{n} {v}" for n, v in {"python": platform.python_version(), **found}.items())
+
+
+@cache
 def surroundings() -> str:
     """Return what else decides numbers and is fixed: the libraries and the machine."""
     from llvmlite.binding import get_host_cpu_name
 
-    libraries = [version(name) for name in ("numpy", "scipy", "numba", "pandas")]
-    return repr((libraries, sys.version, platform.machine(), get_host_cpu_name(), os.cpu_count()))
+    return repr((libraries(), sys.version, platform.machine(), get_host_cpu_name(), os.cpu_count()))
 
 
 def switches() -> tuple:
@@ -140,8 +146,10 @@ class _Finder:
 
             def loaded(module):
                 load(module)
-                if digest(file.read_bytes()) != _FILES.get(file):
+                if (content := digest(file.read_bytes())) != _FILES.get(file):
                     altered(name)
+                    # the hashes are no longer those of the code: no kernel is read or stored
+                    LOADED["edited"] = LOADED.get("edited", "") + content
                 own = (v for v in vars(module).values() if getattr(v, "__module__", "") == name)
                 places = [module, *(v for v in own if isinstance(v, type))]
                 _noted.update((p, _held(p)) for p in places if not name.startswith(FREE))

@@ -86,12 +86,20 @@ def parameters(algorithm: Any) -> dict[str, Any]:
             value, inner = value.label, parameters(value)
         elif is_dataclass(value):
             value = repr(value)
+        else:
+            value = _hashable(value)
         for column, held in [*inner.items(), (f.name, value)]:
             if column in COLUMNS or column in result:
                 why = "a column of results" if column in COLUMNS else "a parameter inside it"
                 raise ValueError(f"parameter {column} of {name} must not have the name of {why}")
             result[column] = held
     return result
+
+
+def _hashable(value):
+    """Return arrays and lists as tuples, so that tables can be grouped by them."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
+    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _long(tag: bytes, content: bytes) -> bytes:

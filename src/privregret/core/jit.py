@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -32,12 +33,13 @@ class _Cache(NullCache):
     def _entry(self, arguments, codegen):
         function = self.function
         place = function.__module__, function.__qualname__, function.__code__.co_firstlineno
-        where = code_key.LOADED["engine"], codegen.magic_tuple(), code_key.switches()
+        layers = ["engine"] + ["studies"] * place[0].startswith("privregret.studies")
+        where = [code_key.LOADED[one] for one in layers], codegen.magic_tuple(), code_key.switches()
         known = place, function.__code__.co_code, list(map(str, arguments)), where
         return store.file(FOLDER, known)
 
     def load_overload(self, signature, context):
-        self.altered = not code_key.intact(self.function)
+        self.altered = "edited" in code_key.LOADED or not code_key.intact(self.function)
         if self.altered:
             code_key.altered(self.function.__qualname__)
             return None
@@ -53,6 +55,35 @@ class _Cache(NullCache):
             if not self.altered and not result.library.has_dynamic_globals:
                 entry = self._entry(normalize_signature(signature)[0], result.library.codegen)
                 store.write(entry, dumps(result._reduce()))
+
+
+class _Noting(event.Listener):
+    """Notes what kernels read when they are compiled, which numba freezes."""
+
+    def on_start(self, event):
+        kernel, arguments = event.data["dispatcher"], event.data["args"]
+        # the kernels of other packages as well
+        with suppress(Exception):
+            kernel.__dict__.setdefault("saw", {})[arguments] = code_key.frozen(kernel)
+
+    def on_end(self, event):
+        pass
+
+
+event.register("numba:compile", _Noting())
+
+
+def kept(kernel: Any) -> str:
+    """Return what compiled code of a kernel keeps an earlier value of, or nothing."""
+    noted = getattr(kernel, "saw", {})
+    for arguments in kernel.overloads:
+        for _, name, read, _, then in noted.get(arguments, ()):
+            if code_key.content(read()) != then:
+                return name or "a variable of a closure"
+        # read from disk
+        if arguments not in noted and not code_key.intact(kernel):
+            return "a global"
+    return ""
 
 
 def jit(function: F) -> F:
@@ -98,6 +129,17 @@ def fresh(kernel: Any, made: dict) -> Any:
         if is_jitted(cell.cell_contents):
             cell.cell_contents = fresh(cell.cell_contents, made)
     return made[kernel]
+
+
+def arm_of(choice: Any) -> Any:
+    """Return a choice as it is, and False and True as numbers, which index arrays."""
+    return int(choice) if isinstance(choice, (bool, np.bool_)) else choice
+
+
+@overload(arm_of)
+def _arm_of(choice):
+    is_bool = isinstance(choice, numba.types.Boolean)
+    return (lambda choice: int(choice)) if is_bool else (lambda choice: choice)
 
 
 def keep_alive(*arrays: np.ndarray) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, mistakes
-from privregret.core.loops import WrongArm
+from privregret.core.loops import ARMS, WrongArm, current
 
 REWARD = checks.number_in(0, 1, bits=True)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1, bits=True), checks.array_in(0, 1, shape=2)
@@ -29,7 +29,7 @@ class Learner:
         if not algorithm.steps:
             raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
         sizes = (actions, experts) if experts else (actions,)
-        self._steps = algorithm.steps
+        self._steps = current(algorithm.steps)
         self._settings = mistakes.settings_of(algorithm, horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
         self._algorithm, self._last = algorithm, horizon or checks.MAX_ROUNDS
@@ -43,7 +43,7 @@ class Learner:
         return self.__dict__ | {"_steps": None}
 
     def __setstate__(self, state):
-        self.__dict__ |= state | {"_steps": state["_algorithm"].steps}
+        self.__dict__ |= state | {"_steps": current(state["_algorithm"].steps)}
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.
@@ -71,7 +71,7 @@ class Learner:
             self._round += 1
             given = *arms, state[0], self._settings, self._round, *self._advice, self._rng
             arm, actions = self._done(self._steps.choose, *given), self._shape[1]
-            if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
+            if not isinstance(arm, ARMS) or not 0 <= arm < actions:
                 raise WrongArm(arm, self._round, actions, type(self._algorithm).__name__)
             self._arm = int(arm)
         return self._arm

@@ -16,7 +16,7 @@ from numba.extending import is_jitted
 
 from privregret.core import code_key
 from privregret.core.files import digest
-from privregret.core.jit import compiled, fresh, keep_alive, ours
+from privregret.core.jit import arm_of, compiled, fresh, keep_alive, ours
 from privregret.core.streams import children
 
 LANES = 32  # runs that are played side by side
@@ -25,6 +25,7 @@ LOCK = Lock()
 # template and slots: all states of what kernels read, with the loop and what must live on
 MADE: dict[tuple, list[tuple]] = defaultdict(list)
 CHANGING = list, dict, set, np.ndarray
+ARMS = int, np.integer, np.bool_
 
 
 class WrongArm(ValueError):
@@ -80,10 +81,10 @@ def _play(table, settings, rng, states, arms, experts=None, advice=None):
     actions, state = np.empty(len(table), np.int64), states[0]
     for t in range(1, len(table) + 1):
         if EXPERT is None:
-            j = choose(arms, state, settings, t, rng)
+            j = arm_of(choose(arms, state, settings, t, rng))
         else:
             row = advice[min(t, len(advice)) - 1]
-            j = choose(experts, arms, state, settings, t, row, rng)
+            j = arm_of(choose(experts, arms, state, settings, t, row, rng))
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         actions[t - 1] = j
@@ -104,7 +105,7 @@ def _run_bandit(means, checkpoints, settings, rng):
     pulls = np.zeros(len(means), np.int64)
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
-        j = choose(arms, state, settings, t, rng)
+        j = arm_of(choose(arms, state, settings, t, rng))
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         observe(arms, state, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
@@ -127,7 +128,7 @@ def _run_losses(data, checkpoints, settings, rng):
     plays = np.zeros(len(sizes), np.int64)
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
-        j = choose(arms, state, settings, t, rng)
+        j = arm_of(choose(arms, state, settings, t, rng))
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         kind, pick = 0, rng.random()
@@ -162,7 +163,7 @@ def _run_adversary(tables, checkpoints, settings, rng):
         if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
             segment += 1
         if EXPERT is None:
-            j = choose(arms, state, settings, t, rng)
+            j = arm_of(choose(arms, state, settings, t, rng))
         else:
             later = advised + 1
             if later < len(tables.advice_starts) and tables.advice_starts[later] == t - 1:
@@ -170,7 +171,7 @@ def _run_adversary(tables, checkpoints, settings, rng):
                 for n in range(len(experts)):
                     for i in range(len(arms)):
                         advice[n, i] = tables.rows[advised, group[advised, n], i]
-            j = choose(experts, arms, state, settings, t, advice, rng)
+            j = arm_of(choose(experts, arms, state, settings, t, advice, rng))
         if j < 0 or j >= len(arms):
             raise WrongArm(j, t, len(arms))
         loss = losses[segment, j]
@@ -198,6 +199,11 @@ def _many(data, checkpoints, settings, runs, rng):
         for i, value in enumerate(one.flat):
             played[run, i] = value
     return played.reshape((runs, *first.shape))
+
+
+def _call(*given):
+    """Call a step."""
+    return kernel(*given)
 
 
 # Their copies
@@ -229,6 +235,16 @@ def slots(steps: Steps) -> dict[str, Any]:
     """Return what the steps fill in."""
     memory = {"ARM": steps.arm, "STATE": steps.state, "EXPERT": steps.expert}
     return {"choose": steps.choose, "observe": steps.observe, **memory}
+
+
+def current(steps: Steps) -> Steps:
+    """Return steps that read what their modules hold now, as the loops do."""
+
+    def one(step):
+        as_it_is = not is_jitted(step) or hasattr(step.py_func, "cached") or ours(step)
+        return step if as_it_is else instantiate(_call, kernel=step)
+
+    return steps._replace(choose=one(steps.choose), observe=one(steps.observe))
 
 
 def repeat(kernel: Callable) -> Callable:
@@ -308,8 +324,8 @@ def play_learner(
     actions = []
     for t, row in enumerate(table):
         action = learner.choose(*(a[min(t, len(a) - 1)] for a in advice))
-        if not isinstance(action, (int, np.integer)) or not 0 <= action < arms:
+        if not isinstance(action, ARMS) or not 0 <= action < arms:
             raise WrongArm(action, t + 1, arms)
-        actions.append(int(action))
+        actions.append(action := int(action))
         learner.observe(row if templates.row else row[action])
     return np.array(actions, np.int64)

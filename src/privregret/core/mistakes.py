@@ -20,13 +20,15 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 
+from privregret.core import checks
 from privregret.core.files import PACKAGE
-from privregret.core.loops import WrongArm
+from privregret.core.loops import ARMS, WrongArm
 
 ROUNDS = 200  # of a rehearsal
 # lines of numba's messages that name no cause
 FRAMES = "Failed in|During|File|No (impl|match)|>>>|There are|- (Of|Res)|Over|With|raised|Rej|$"
 GENERATORS = random.Random, np.random.RandomState, np.random.Generator
+OPTIONS = {"nopython", "nogil", "boundscheck"}  # of numba, which loops decide
 METHODS = "start", "play", "run", "settings", "fast_run", "lanes"  # that take part in a run
 
 
@@ -73,14 +75,22 @@ def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: An
 
 
 def settings_of(algorithm: Any, *given: Any) -> Any:
-    """Return algorithm.settings(*given); the error of a user's own says in one line where."""
+    """Return algorithm.settings(*given), read-only, because several runs share them; the error of
+    a user's own says in one line where."""
     try:
-        return algorithm.settings(*given)
+        return _locked(algorithm.settings(*given))
     except Exception as error:
         if not any(_of_user(f.filename) for f in traceback.extract_tb(error.__traceback__)):
             raise
         what = f"settings of {type(algorithm).__name__} fails: {_reason(error)}"
         raise StepError(what) from None
+
+
+def _locked(value):
+    """Return a value with views of its arrays that cannot be written to."""
+    if isinstance(value, tuple):
+        return getattr(value, "_make", tuple)(map(_locked, value))
+    return checks.lock(value.view()) if isinstance(value, np.ndarray) else value
 
 
 def _rehearsed(kind, settings, actions, experts=0):
@@ -96,7 +106,7 @@ def _rehearsed(kind, settings, actions, experts=0):
             for t in range(1, rounds + 1):
                 step = "choose"
                 arm = choose(*given, t, *advice, rng)
-                if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
+                if not isinstance(arm, ARMS) or not 0 <= arm < actions:
                     raise WrongArm(arm, t, actions, kind.__name__)
                 step, losses[int(arm)] = "observe", t % 2
                 seen = losses.copy() if kind.templates.row else float(t % 2)
@@ -133,6 +143,16 @@ def _of_user(file):
 
 
 @cache
+def check_options(kind: type) -> None:
+    """TypeError for steps or a `fast_run` with options of numba, which a loop around it drops."""
+    for name in ("choose", "observe", "fast_run"):
+        kernel = getattr(kind.steps, name, getattr(kind, name, None))
+        if options := ", ".join({*getattr(kernel, "targetoptions", ())} - OPTIONS):
+            why = f"not by numba with {options}"
+            raise TypeError(f"{name} of {kind.__name__} must be decorated by @jit, {why}")
+
+
+@cache
 def check_seeded(kind: type) -> None:
     """TypeError if the steps or the learner of a class draw from numpy's or Python's global
     generator, or from one that always has the same seed, where their source says so."""
@@ -150,15 +170,16 @@ def check_seeded(kind: type) -> None:
             used = [(f"{thing.__name__}.{n}", v) for n, v in inspect.getmembers_static(thing)]
         elif _of_user(file := thing.__code__.co_filename):
             where = f"{thing.__name__} ({Path(file).name}:{thing.__code__.co_firstlineno})"
-            used = [(f"{words} in {where}", found) for words, found in _used(thing)]
+            uses = _used(thing, kind.fixed_draws)
+            used = [(f"{words} in {where}", found) for words, found in uses]
         for words, found in used:
             todo.append(found)
             if isinstance(getattr(found, "__self__", found), GENERATORS) or found is os.urandom:
-                why = f"got {words}, which ignores the seed"
+                why = f"got {words}, which ignores the seed (fixed_draws = True allows fixed seeds)"
                 raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
 
 
-def _used(function):
+def _used(function, fixed):
     """Yield (words, thing) for what source takes from elsewhere; a generator stands for a call that
     makes one without variables, so that it has no seed or always the same."""
     try:
@@ -177,7 +198,8 @@ def _used(function):
             found = getattr(found, name, None) if isinstance(found, (ModuleType, type)) else None
         if is_call and found in (np.random.default_rng, *GENERATORS):
             free = own.isdisjoint(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-            found = random.Random() if free else None
+            meant = fixed and (node.args or node.keywords)
+            found = random.Random() if free and not meant else None
         # of scipy.stats
         if is_call and rest[-1:] == ["rvs"] and all(k.arg != "random_state" for k in node.keywords):
             found = random.Random()

@@ -12,7 +12,7 @@ import os
 import pickle
 import secrets
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from operator import attrgetter
@@ -55,6 +55,9 @@ class _Pickler(pickle.Pickler):
         for kind in getattr(thing if named else type(thing), "__mro__", [thing]):
             if kind.__module__.partition(".")[0] not in KNOWN:
                 self.stated[kind] = _stated(kind)
+        # a module may hold it under another decorator
+        if isinstance(thing, FunctionType):
+            return str, (thing.__qualname__,)
         if named or not is_dataclass(thing):
             return NotImplemented
         return type(thing), tuple(getattr(thing, f.name) for f in fields(thing))
@@ -64,6 +67,16 @@ def path_of(function: Callable, *known: Any) -> Path | None:
     """Return the file of what a function makes of things: its code counts, and that of all classes
     and functions among the things. None if the package is altered, or if one of them is of unknown
     content or states no `version` though it is not the package's. VersionError for a bad one."""
+    return paths_of(function, [known])[0]
+
+
+def paths_of(function: Callable, several: Iterable[tuple]) -> list[Path | None]:
+    """Return the files of what a function makes of several things, see `path_of`."""
+    paths = [_path(function, known) for known in several]
+    return [None] * len(paths) if any(paths) and code_key.altered() else paths
+
+
+def _path(function, known):
     if _off or _wanted() in ("off", "0") or code_key.switches() != SWITCHES:
         return None
     try:
@@ -76,8 +89,7 @@ def path_of(function: Callable, *known: Any) -> Path | None:
     stated = [*pickler.stated.values()]
     used = {"engine", *(".".join(module.split(".")[1:2]) for module, *_ in stated)}
     code = [hashed for layer, hashed in code_key.LOADED.items() if layer in used]
-    known = files.digest(content.getvalue()), stated, code, SWITCHES
-    return None if code_key.altered() else file(FOLDER, known)
+    return file(FOLDER, (files.digest(content.getvalue()), stated, code, SWITCHES))
 
 
 def file(folder: Path | None, known: tuple) -> Path | None:
@@ -89,16 +101,20 @@ def file(folder: Path | None, known: tuple) -> Path | None:
 def read(path: Path) -> Any:
     """Return what an entry holds; an error of any kind if it is not there or not whole."""
     content = path.read_bytes() if path.is_file() else b""
-    if hashlib.sha256(content[32:]).digest() != content[:32]:
-        raise ValueError(f"{path} is damaged")
+    if _checksum(path, content[32:]) != content[:32]:
+        raise ValueError(f"{path} is damaged, or another entry")
     os.utime(path)
     return pickle.loads(content[32:])
+
+
+def _checksum(path, content):
+    return hashlib.sha256(path.name.encode() + content).digest()
 
 
 def write(path: Path | None, content: bytes) -> None:
     """Write an entry with its checksum."""
     if path:
-        files.write(path, hashlib.sha256(content).digest() + content)
+        files.write(path, _checksum(path, content) + content)
         if secrets.randbelow(EVERY) == 0:
             tidy()
 
@@ -112,10 +128,16 @@ def found(path: Path | None, default: Any = None) -> Any:
 
 def keep(made: T, path: Path | None) -> T:
     """Return a result, and write it to its entry where that is possible."""
-    with suppress(Exception):  # disk full, or a result that cannot be pickled
-        if path and not code_key.altered():
-            write(path, pickle.dumps(made))
+    keep_all([(made, path)])
     return made
+
+
+def keep_all(several: Iterable[tuple[Any, Path | None]]) -> None:
+    """Write results to their entries where that is possible."""
+    wanted = [(made, path) for made, path in several if path]
+    for made, path in [] if wanted and code_key.altered() else wanted:
+        with suppress(Exception):  # disk full, or a result that cannot be pickled
+            write(path, pickle.dumps(made))
 
 
 def get_or_compute(compute: Callable[[], T], path: Path | None) -> T:
@@ -138,7 +160,9 @@ def cached(function: F) -> F:
         def compute():
             return function(*args, **kwargs), [rng.bit_generator.state for rng in drawn]
 
-        result, states = get_or_compute(compute, path_of(stored, given.arguments))
+        # how many work decides no number
+        known = {name: v for name, v in given.arguments.items() if name != "workers"}
+        result, states = get_or_compute(compute, path_of(stored, known))
         for rng, state in zip(drawn, states, strict=True):
             rng.bit_generator.state = state
         return result

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.polynomial import chebyshev
 
 from privregret.core import checks, identity, store
+from privregret.core.algorithm import check_table
 from privregret.exact.selection import (
     arrays,
     largest_probabilities,
@@ -45,6 +46,8 @@ def _algorithm(name, value):
     known = dyadic or isinstance(value, EveryRoundAlgorithm) or hasattr(value, "expected_regret")
     if not known:
         allowed = "an epoch algorithm or a full-information leader"
+        if isinstance(value, EpochAlgorithm):
+            allowed = "epoch algorithms of growth = 2 and random_phase = False"
         raise TypeError(f"{name} must be {allowed}, got {checks.shown(value)}")
     return value
 
@@ -56,8 +59,13 @@ def _algorithms(name, value):
     return algorithms
 
 
+def _problem(name, value):
+    check_table(STOCHASTIC(name, value))
+    return value
+
+
 def _problems(name, value):
-    return [STOCHASTIC(name, problem) for problem in checks.one_or_more(name, value)]
+    return [_problem(name, problem) for problem in checks.one_or_more(name, value)]
 
 
 def _horizons(name, value):
@@ -116,7 +124,7 @@ def expected_gap(
     return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
-@checks.validate(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
+@checks.validate(algorithm=_algorithm, instance=_problem, horizons=_horizons)
 @store.cached
 def expected_regret(
     algorithm: FullInformationAlgorithm,

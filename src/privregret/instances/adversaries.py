@@ -408,7 +408,7 @@ def fixed_experts(experts: int, arms: int) -> Advice:
     experts=SEVERAL,
     horizon=checks.positive_int,
     block=checks.positive_int,
-    seed=checks.nonnegative_int,
+    seed=checks.seed,
 )
 def tracking_experts(
     adversary: Adversary, experts: int, horizon: int, block: int, seed: int

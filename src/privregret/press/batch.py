@@ -11,15 +11,19 @@ import re
 import secrets
 import shutil
 import socket
+import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir, mkdtemp
 from typing import Any
+from urllib.parse import unquote
 
 import joblib
 from tqdm import tqdm
@@ -35,9 +39,16 @@ FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
 ENVIRONMENT = {"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1"}
 # settings and libraries of the user's own
 ENVIRONMENT |= {"MATPLOTLIBRC": os.devnull, "PYTHONPATH": str(PACKAGE.parent)}
+ENVIRONMENT["PYTHONNOUSERSITE"] = "1"
 ENVIRONMENT["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 ENVIRONMENT |= {f"{of}_NUM_THREADS": "1" for of in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
+VERSIONS = """
+import sys, importlib.metadata as of
+print(*(next((one.version for one in of.distributions(name=n)), "missing") for n in sys.argv[1:]))
+"""
+# files of a folder that a parameter names
+MOST = 1000
 # with these a cell is not run, or a value of another run is
 TAGS = {"skip-execution", "injected-parameters"}
 
@@ -155,12 +166,30 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
     return todo
 
 
+def named(value: Any) -> Iterator[Path]:
+    """The files that texts name, also in lists and tables: by a path, with ~ or as file:, or by the
+    folder that they are in. UsageError for a folder of too many."""
+    if isinstance(value, dict | list):
+        for one in [*value, *value.values()] if isinstance(value, dict) else value:
+            yield from named(one)
+    elif isinstance(value, str) and re.search(r"\w", value):
+        local = re.match("file:(?://[^/]*)?(/.*)", value)
+        path = os.path.expanduser(unquote(local[1]) if local else value)
+        inside = (os.path.join(at, name) for at, _, names in os.walk(path) for name in names)
+        found = [*islice(inside, MOST + 1)] if os.path.isdir(path) else [path]
+        if len(found) > MOST:
+            raise UsageError(f"the folder {value} has over {MOST} files: name those that count")
+        for file in filter(os.path.isfile, found):
+            # the system's own may be endless
+            if not os.path.realpath(file).startswith(("/proc/", "/sys/")):
+                yield Path(file)
+
+
 def inputs(job: Job) -> dict[str, str]:
     """Everything that a run depends on but its parameters: what it is -> its hash."""
-    data = [ROOT / LOCK, *(Path(v) for v in job.parameters.values() if isinstance(v, str) and v)]
-    data = filter(os.path.isfile, [*data, NOTEBOOKS / f"{job.name}.toml"])
+    data = [ROOT / LOCK, NOTEBOOKS / f"{job.name}.toml", *named(job.parameters)]
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
-    found |= {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
+    found |= {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data if f.is_file()}
     layers = code_key.layers()
     if "privregret.studies" not in job.code and "import studies" not in job.code:
         del layers["studies"]
@@ -242,11 +271,13 @@ def _kernel(folder, variables):
     return Kernel
 
 
-def _stamps():
-    """What is another if a file of the package or the lock was written to meanwhile, also if it was
-    put back: number, size and time of the last change."""
+def _stamps(job):
+    """What is another if a file of the package, the lock or one that a parameter names was written
+    to meanwhile, also if it was put back: number, size and time of the last change."""
     ours = [p for p in PACKAGE.rglob("*") if p.suffix in code_key.SOURCES]
-    known = [(os.path.relpath(p, ROOT), p.stat()) for p in (*ours, ROOT / LOCK)]
+    paths = [*ours, ROOT / LOCK, *named(job.parameters)]
+    # of a link and of what it leads to
+    known = [(os.path.relpath(p, ROOT), s) for p in paths for s in (p.lstat(), p.stat())]
     return {(path, s.st_ino, s.st_size, s.st_ctime_ns) for path, s in known}
 
 
@@ -283,7 +314,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         # what is hashed is what runs: an editor may save the originals meanwhile
         source = staged / "source.ipynb"
         source.write_bytes(job.content)
-        stamps, before, captions = _stamps(), inputs(job), NOTEBOOKS / f"{job.name}.toml"
+        stamps, before, captions = _stamps(job), inputs(job), NOTEBOOKS / f"{job.name}.toml"
         if captions.is_file():
             texts.write_bytes(captions.read_bytes())
             before[os.path.relpath(captions, ROOT)] = digest(texts.read_bytes())
@@ -299,9 +330,10 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         ran = mark.pop("python"), mark.pop("package")
         if ran != (sys.executable, str(PACKAGE)):
             raise UsageError(f"it used {ran[1]} of {ran[0]}, not {PACKAGE} of {sys.executable}")
-        if moved := stamps ^ _stamps():
+        if moved := stamps ^ _stamps(job):
             raise UsageError(f"{min(moved)[0]} changed while it ran: run it again")
-        record.adopt(staged, root, job.name, origin(job.name, before), gone)
+        fresh = "PRIVREGRET_STORE" in variables
+        record.adopt(staged, root, job.name, origin(job.name, before), gone, fresh)
         render.render(root)
         done.parent.mkdir(parents=True, exist_ok=True)
         executed.replace(done)
@@ -364,17 +396,24 @@ def reproduce(
             record.claim(root, whole=True)
         except ValueError as problem:
             raise UsageError(f"--output: {problem}") from None
+    if other := unlocked():
+        if root == ROOT:
+            raise UsageError(f"{other}: pip install --no-deps -r {LOCK}, or use --output FOLDER")
+        print(f"warning: {other}", file=sys.stderr)
     with ExitStack() as held:
         _alone(root, held)
         render.differing(root)  # refuses a damaged manifest
         if not (force or fresh):
             todo = _stale(todo, root)
-        gone = record.read(ROOT)["notebooks"].keys() - {*names} if root == ROOT else set()
+        gone, away, why = absent(names) if root == ROOT else (set(), set(), "")
+        _forget_bytecode()
         code = _all(todo, root, at_once, fresh, gone, held)
         if gone and not words and not code:
             removed = record.forget(root, gone)
             text = ", ".join(removed) or "nothing is left of their outputs"
             print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {text}")
+        if away and not words:
+            print(f"{', '.join(sorted(away))}: {why}")
         if not code or record.read(root)["notebooks"]:
             render.render(root)
         elif new and not (root / "build/failed").exists():
@@ -431,6 +470,42 @@ def _all(todo, root, at_once, fresh, gone, held):
                 os._exit(INTERRUPTED)
 
 
+def absent(names: list[str]) -> tuple[set[str], set[str], str]:
+    """Published notebooks that are deleted, those that are not here for another reason, such as a
+    sparse checkout, and why the outputs of these stay."""
+    missing = record.read(ROOT)["notebooks"].keys() - {*names}
+    why = "not here, but in git, so outputs stay: git checkout brings it back, git rm removes it"
+    try:
+        away = missing & notebook.in_index() if missing else set()
+    except (OSError, LookupError) as problem:
+        away, why = missing, f"not here, and git cannot say if it was deleted ({problem})"
+        why += ", so outputs stay"
+        if not (ROOT / ".git").exists():
+            why += ": after git init, `make` removes them"
+    return missing - away, away, why
+
+
+def unlocked() -> str:
+    """Which libraries of a kernel are not those of the lock, in words; "" if all are."""
+    ask, lock = [sys.executable, "-c", VERSIONS, *record.LIBRARIES], (ROOT / LOCK).read_text()
+    found = subprocess.check_output(ask, env=os.environ | ENVIRONMENT, text=True).split()
+    wanted = [re.findall(rf"(?m)^{name}==([\w.]+)", lock) for name in record.LIBRARIES]
+    rows = [row for row in zip(record.LIBRARIES, found, wanted, strict=True) if row[2]]
+    wrong = [f"{name} is {is_}, not {' or '.join(of)}" for name, is_, of in rows if is_ not in of]
+    return f"{', '.join(wrong)} as in {LOCK}" if wrong else ""
+
+
+def _forget_bytecode():
+    """Remove the package's bytecode after an edit: Python knows a source by its size and the second
+    of its time."""
+    known, now = BUILD / "bytecode.json", json.dumps(code_key.layers()).encode()
+    with suppress(OSError):  # cannot be written
+        if not known.is_file() or known.read_bytes() != now:
+            for file in PACKAGE.rglob("*.pyc"):
+                file.unlink()
+            files.write(known, now)
+
+
 def _stale(todo, root):
     """The jobs that are stale; why each is or is not is printed."""
     reasons = [why_stale(job, root) for job in todo]
@@ -445,9 +520,15 @@ def _stale(todo, root):
 def status(words: list[str]) -> int:
     """Print which notebooks are stale and why, and which files differ from the manifest."""
     names, differing = notebooks(), render.differing(ROOT)
-    _stale(jobs(select(words, names), {}), ROOT)
-    for name in sorted(record.read(ROOT)["notebooks"].keys() - {*names}):
-        print(f"{name}: no notebook any more; `make` removes its outputs")
+    todo = jobs(select(words, names), {})
+    if other := unlocked():
+        print(f"warning: {other}: no run is published", file=sys.stderr)
+    _stale(todo, ROOT)
+    gone, away, why = absent(names)
+    for name in sorted(gone | away):
+        print(
+            f"{name}: {why if name in away else 'no notebook any more; `make` removes its outputs'}"
+        )
     for path in differing:
         print(f"{path}: not what figures/manifest.json says; `make` writes it again")
     return 0

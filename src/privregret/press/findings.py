@@ -11,8 +11,8 @@ from privregret.estimates import Estimate, real
 CLAIM, STEP, OURS = "claim", "step", "ours"
 KINDS = {
     CLAIM: "what the paper says",
-    STEP: "a step of a proof, or a formula or listing on the way to a claim; those that simply hold "
-    "are tests, so their counts are no sample",
+    STEP: "a step of a proof, or a formula or listing on the way to a claim; steps that hold are "
+    "tests, so these counts are no sample",
     OURS: "a check or an extension of our own",
 }
 MISPRINT, CONDITION, ERROR = "misprint", "condition", "error"

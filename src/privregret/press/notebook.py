@@ -62,6 +62,10 @@ class Running:
 current = Running()
 
 
+class NotStarted(OneLine, RuntimeError):
+    """A notebook publishes, and did not say which it is."""
+
+
 class ParameterError(OneLine, ValueError):
     """A notebook was given a parameter or a folder that it cannot use."""
 
@@ -152,20 +156,26 @@ def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
 
 def _head(path):
     """What the notebook's parameters are in HEAD; {} if it has none, and errors if git fails."""
+    return declared(_git("show", f"HEAD:{path}")) if _git("ls-tree", "HEAD", "--", path) else {}
+
+
+def in_index() -> set[str]:
+    """The notebooks that git will commit, also those that a sparse checkout leaves out; LookupError
+    or OSError if it cannot say."""
+    found = os.fsdecode(_git("ls-files", "-z", "--", "*/*.ipynb")).split("\0")
+    return {path.removesuffix(".ipynb") for path in found}
+
+
+def _git(*words):
+    """What git says in the folder of the notebooks; LookupError if it fails."""
     environment = {n: v for n, v in os.environ.items() if n not in HOOKS}
-
-    def git(*words):
-        more = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True}
-        done = subprocess.run(["git", *words], **more)
-        if done.returncode:
-            raise LookupError(done.stderr.decode(errors="replace").partition("\n")[0])
-        return done.stdout
-
-    if git("ls-tree", "HEAD", "--", path):
-        return declared(git("show", f"HEAD:{path}"))
-    if not (ROOT / ".git").exists():  # that was the repository around a download
+    more = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True}
+    done = subprocess.run(["git", *words], **more)
+    if done.returncode:
+        raise LookupError(done.stderr.decode(errors="replace").partition("\n")[0])
+    if not done.stdout and not (ROOT / ".git").exists():  # the repository around a download
         raise LookupError("the folder has no .git")
-    return {}
+    return done.stdout
 
 
 def output_root() -> Path:
@@ -173,6 +183,13 @@ def output_root() -> Path:
     `build/lab`, or outside a checkout in the current folder."""
     by_hand = current.lab if CHECKOUT else Path.cwd()
     return Path(os.environ.get("PRIVREGRET_OUTPUT") or by_hand)
+
+
+def running() -> Running:
+    """The notebook that runs; NotStarted if none does."""
+    if not current.name:
+        raise NotStarted("call notebook.start first, in a cell before this one")
+    return current
 
 
 def start(name: str, namespace: dict, /, **rules) -> None:
@@ -226,10 +243,10 @@ def show(algorithm) -> Code:
 
 def end() -> None:
     """Mark that the notebook ran to its end, with its peak of memory; say where its output is."""
-    root = output_root()
+    name, root = running().name, output_root()
     render.render(root)
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
-    message = f"All of {current.name} has run. Its output is in {shown}/figures."
+    message = f"All of {name} has run. Its output is in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
         message += "\nfigures/ is as it was: `make` renews it, and `make status` is about it alone."
     if get_ipython() is None:  # run as a script

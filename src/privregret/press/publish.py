@@ -26,7 +26,7 @@ from privregret.press import notebook, record, render, style, text
 from privregret.press.findings import CLAIM, SIGNS, Finding, criterion, numbers_of
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.record import KINDS
+from privregret.press.record import KINDS, LIBRARIES
 from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
 from privregret.press.tex import one_epsilon, power, tex_escape
@@ -37,7 +37,6 @@ style.use()
 MARK = r"$^\dagger$"
 # what ends the first part of a caption, which says what its figure shows
 MESSAGE = re.compile("[.:] ")
-LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
 def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
@@ -164,7 +163,7 @@ def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
 def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names: Any) -> Finding:
     """Publish one finding about all rows of a frame, of which the worst decides: `measured` has
     estimates, or numbers with columns `_se` and `_error`; `rows` of the texts say where."""
-    shown = text.entry(notebook.current.texts, "claim", key).get("rows", [])
+    shown = text.entry(notebook.running().texts, "claim", key).get("rows", [])
     numbers = list(frame[measured])
     if not any(isinstance(number, Estimate) for number in numbers):
         numbers = estimates.rows(frame, measured)
@@ -174,7 +173,7 @@ def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names:
 
 def _judge(key, numbers, where, names):
     """Judge all numbers by one criterion; the worst is the finding's, and fills «value»."""
-    entry = dict(text.entry(notebook.current.texts, "claim", key))
+    entry = dict(text.entry(notebook.running().texts, "claim", key))
     form = _filled({f: entry.pop(f) for f in (*SIGNS, "within") if f in entry}, names)
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
     measured = numbers[agrees.worst(numbers)]
@@ -218,7 +217,7 @@ def _judge(key, numbers, where, names):
 
 def _name(key):
     """The name of an output: paper key, slash, key."""
-    return f"{notebook.current.name.split('/')[0]}/{key}"
+    return f"{notebook.running().name.split('/')[0]}/{key}"
 
 
 def _text(section, key, names):
@@ -257,7 +256,7 @@ def _other():
 @contextmanager
 def _changing():
     """The manifest, and what it says of the notebook, of whose earlier run nothing is left."""
-    running = notebook.current
+    running = notebook.running()
     with record.changing(output_root()) as manifest:
         if not running.published:
             if (other := _other()) and get_ipython():

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from contextlib import contextmanager
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,14 @@ from privregret.press.findings import VERDICTS
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 # of an output: no hidden file, and none elsewhere
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
+# of a notebook, for its pages
+OWNER = re.compile(r"[a-z0-9]+/\w[\w.-]*")
 # fields of a number
 NUMBER = "value", "error", "numerical_error"
 # of a notebook's entry: what decides its outputs, up to rounding
-ORIGIN = ("parameters", "code", "sources", "lock")
+ORIGIN = ("parameters", "code", "sources", "lock", "checked")
+# those whose versions an entry has
+LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 # relative: less than this is rounding, which differs between processors
 TOLERANCE = 1e-9
 
@@ -47,6 +52,14 @@ def _check(record):
     for name, entry in record["outputs"].items():
         if not NAME.fullmatch(name) or entry["files"].keys() - {*KINDS[entry["kind"]]}:
             raise ValueError(f"{name}: files are {entry['files']}")
+    for name in [
+        *record["notebooks"],
+        *(entry["notebook"] for entry in record["outputs"].values()),
+    ]:
+        if not OWNER.fullmatch(name):
+            raise ValueError(
+                f"a notebook is paper key, slash, letters, digits, _, - and ., not {name!r}"
+            )
     for name, entry in record["notebooks"].items():
         findings = entry.get("findings", [])
         for number in (*findings, *entry.get("numbers", {}).values()):
@@ -119,12 +132,19 @@ def refuse_clashes(record: dict, name: str, wanted: Iterable[str]) -> None:
             raise ValueError(f"{one} is already published by {taken[one]}")
 
 
-def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str] = ()) -> None:
+def adopt(
+    staged: Path,
+    root: Path,
+    name: str,
+    origin: dict,
+    gone: Iterable[str] = (),
+    fresh: bool = False,
+) -> None:
     """Move what notebook `name` has published below `staged` to `root`, in place of its last run
     or of notebooks that are `gone`.
 
     With the same code and parameters (`origin` has their hashes) a file stays if its numbers agree
-    up to rounding and their own error: on another processor nothing changes.
+    up to rounding and their own error: on another processor nothing changes, unless it is `fresh`.
     """
     new = of_notebook(read(staged), name)
     outputs, said = new["outputs"], new["notebook"] | origin
@@ -137,15 +157,14 @@ def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str]
         refuse_clashes(record, name, [*outputs, *said.get("numbers", {})])
         old = of_notebook(record, name)
         _remove(root, record, old["outputs"].keys() - outputs.keys())
-        same = all(old["notebook"].get(key) == said.get(key) for key in ORIGIN)
+        same = not fresh and all(old["notebook"].get(key) == said.get(key) for key in ORIGIN)
         for output, entry in outputs.items():
-            kept, fresh = (place / "figures" / output for place in (root, staged))
-            had = old["outputs"].get(output)
-            if had and same and _only_rounded(kept, fresh, had["files"], entry["files"]):
-                entry = had
-            else:
-                for ending in entry["files"]:
-                    write(Path(f"{kept}{ending}"), Path(f"{fresh}{ending}").read_bytes())
+            kept, made = (place / "figures" / output for place in (root, staged))
+            had = old["outputs"].get(output, {}).get("files", {}) if same else {}
+            stay = _only_rounded(kept, made, had, entry["files"])
+            for ending in entry["files"].keys() - stay:
+                write(Path(f"{kept}{ending}"), Path(f"{made}{ending}").read_bytes())
+            entry["files"] |= {ending: had[ending] for ending in stay}
             record["outputs"][output] = entry
         if not same or any(map(moved, frames(old["notebook"]), frames(said))):
             record["notebooks"][name] = said
@@ -171,11 +190,32 @@ def _remove(root, record, outputs):
                 path.unlink(missing_ok=True)
 
 
-def _only_rounded(kept, fresh, had, has):
-    """Whether published files are whole and their numbers are the new ones up to rounding."""
+def _only_rounded(kept, made, had, has):
+    """The endings of published files that are whole and, up to rounding, what was made now; a
+    picture is if the numbers are."""
     if had != {ending: hashed(Path(f"{kept}{ending}")) for ending in has}:
-        return False
-    return had == has or not moved(*(pd.read_csv(f"{path}.csv") for path in (kept, fresh)))
+        return set()
+    rounded = had[".csv"] != has[".csv"]
+    if rounded and moved(*(pd.read_csv(f"{path}.csv") for path in (kept, made))):
+        return set()
+    lines = (Path(f"{path}.tex").read_text(encoding="utf-8").splitlines() for path in (kept, made))
+    same = had[".tex"] == has[".tex"] or (rounded and _same_rows(*lines))
+    return has.keys() - (set() if same else {".tex"})
+
+
+def _same_rows(kept, made):
+    """Whether lines of TeX are the same, but for the last digits of a table's numbers."""
+    for line, other in zip_longest(kept, made, fillvalue=""):
+        x, y = (re.split(r"(\d+(?:\.\d+)?)", text) for text in (line, other))
+        pairs = zip(x[1::2], y[1::2], strict=False)
+        near = (
+            abs(float(a) - float(b)) < 1.5 * 10.0 ** -len(a.partition(".")[2]) for a, b in pairs
+        )
+        row = line.endswith(r"\\") and x[::2] == y[::2] and all(near)
+        # it has the width, in which every digit counts
+        if not (row or line == other or line.startswith(r"\begin{lrbox}")):
+            return False
+    return True
 
 
 def hashed(path: Path) -> str:

@@ -48,7 +48,7 @@ class Found(NamedTuple):
 
 @checks.validate(
     runs=checks.integer_in(4, checks.MAX_RUNS),
-    seed=checks.nonnegative_int,
+    seed=checks.seed,
     failure=checks.number_in(0, 1, "()"),
 )
 @store.cached

@@ -14,8 +14,8 @@ whose entries are all replaced by any others in [0, 1]. If no run costs more tha
 and with any random numbers, the sequence of actions is c-DP; the cost of a single run says nothing
 of runs that do something else. The bound is of real numbers: what rounding reveals is not seen. Nor
 is code that reads the attributes of a `Value`. What asks for types or identities is refused if it
-changes an action, on this table or on its opposite; so is compiled code that plays other actions
-than what is read, on these or on a few random tables.
+changes an action, on this table or on its opposite; so is compiled code that keeps an earlier value
+of a global, or plays other actions than what is read, on these or on a few random tables.
 """
 
 import math
@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from fractions import Fraction
 from functools import partialmethod
-from itertools import product
+from itertools import product, takewhile
 from numbers import Number, Real
 from typing import Any, NamedTuple
 
@@ -34,12 +34,14 @@ import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
+from numba.extending import is_jitted
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
 from privregret.core.algorithm import Algorithm
+from privregret.core.jit import kept
 from privregret.core.loops import Steps
 from privregret.core.mistakes import StepError
 from privregret.instances import Advice
@@ -53,10 +55,7 @@ OTHERWISE = (
     "it plays other actions when it is traced, so it asks for types or identities (is), keeps "
     "something of an earlier run, or draws random numbers that do not come from its rng"
 )
-FROZEN = (
-    "its compiled form plays other actions, as numba keeps the globals of the first call: begin "
-    "anew in a fresh process"
-)
+FROZEN = "as numba keeps the globals of the first call: begin anew in a fresh process"
 UFUNC = ": numpy's functions do not take data, which are numbers in [0, 1]; use comparisons"
 CORNERS = 8  # entries of a round whose changes are tried in all combinations
 
@@ -372,20 +371,21 @@ def _draw(kind, scale, rng):
 
 
 @contextmanager
-def uncompiled() -> Iterator[None]:
+def uncompiled() -> Iterator[dict]:
     """Run the Python functions of all kernels, which can take `Value` objects. Not thread-safe.
 
-    Noises come from the source's own `noise`.
+    Noises come from the source's own `noise`. The context is a dictionary of the kernels called.
     """
-    noises = {noise.laplace: _laplace, noise.draw: _draw}
+    noises, kernels = {noise.laplace: _laplace, noise.draw: _draw}, {}
 
     def call(kernel, *given, **named):
+        kernels[kernel] = None
         return noises.get(kernel, kernel.py_func)(*given, **named)
 
     Dispatcher.__call__ = call
     try:
         with store.disabled():
-            yield
+            yield kernels
     finally:
         del Dispatcher.__call__
 
@@ -467,7 +467,7 @@ def traced(
     begun, plays = deepcopy(tables), []
     try:
         with np.errstate(all="ignore"):
-            with uncompiled():
+            with uncompiled() as kernels:
                 for i, (numbers, plain) in enumerate(tables):
                     notes = Notes(plain=not algorithm.steps)
                     # opposite data show code that the ledger cannot follow, too
@@ -485,10 +485,18 @@ def traced(
         why = " ".join(f"{type(error).__name__}: {error}".split())
         hint = UFUNC if "ufunc" in why else ""
         raise TypeError(f"the ledger cannot follow {name}: {why}{hint}") from error
+    if algorithm.steps and is_jitted(algorithm.steps.choose):
+        # only those of `settings`: a loop compiles the steps anew
+        kernels = takewhile(lambda kernel: not hasattr(kernel.py_func, "cached"), kernels)
+    for kernel in kernels:
+        if what := kept(kernel):
+            why = f"compiled {kernel.__name__} has an earlier {what}, {FROZEN}"
+            raise TypeError(f"the ledger cannot follow {name}: {why}")
     if [run.actions for run in runs] != plays[:2]:
         raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
     if compiled and compiled != plays:
-        raise TypeError(f"the ledger cannot follow {name}: {FROZEN}")
+        why = f"its compiled form plays other actions, {FROZEN}"
+        raise TypeError(f"the ledger cannot follow {name}: {why}")
     return runs[0]
 
 
