@@ -4,6 +4,8 @@ Losses are in [0, 1], learners epsilon-DP for the sequence of actions. Logarithm
 arguments but `noise` may be arrays.
 """
 
+from functools import cache
+
 import numpy as np
 from scipy.special import digamma, gammaln
 
@@ -109,12 +111,18 @@ def nearly_good(log_actions: float, failure: float, share: float) -> tuple[int, 
     random signs.
     """
     s = log_actions - np.log(failure)
-    signs = np.arange(1, 2**18)
-    half = signs // 2
-    chi = np.exp(gammaln(2 * half + 1) - 2 * gammaln(half + 1) - 2 * half * np.log(2))
-    most = s - (2 * s - np.log(share) - log_actions) * (1 - chi)
-    count = int(np.argmax(most <= 0)) + 1
-    return count, float(np.exp(most[1 : count - 1] - log_actions).sum())
+    twice = 2 * s - np.log(share) - log_actions
+    chi = _mean_of_signs()
+    count = int(np.searchsorted(-chi, s / twice - 1)) + 1
+    most = s - twice * (1 - chi[1 : count - 1])
+    return count, float(np.exp(most - log_actions).sum())
+
+
+@cache
+def _mean_of_signs():
+    """E|z_1 + ... + z_m| / m for m = 1, 2, ..., which does not increase."""
+    half = np.arange(1, 2**18) // 2
+    return np.exp(gammaln(2 * half + 1) - 2 * gammaln(half + 1) - 2 * half * np.log(2))
 
 
 def fair_coins(log_actions: float, failure: float, share: float) -> float:

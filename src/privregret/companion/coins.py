@@ -138,8 +138,8 @@ def crowding(actions: int, correlated: bool = False) -> float:
         found = linprog(cost, within, np.zeros(2 * actions), sums[kept], known, (0, None))
         return rate - 1 - found.fun if found.status == 0 else -1.0
 
-    rates = np.linspace(0.5, 1, 26)
+    rates = np.linspace(0.5, 1, 9)
     near = rates[np.argmax([slack(rate) for rate in rates])]
-    span = max(near - 0.02, 0.0), min(near + 0.02, 1.0)
-    tuned = minimize_scalar(lambda rate: -slack(rate), bounds=span, method="bounded")
+    span, options = (near - 0.06, min(near + 0.06, 1.0)), {"xatol": 1e-3}
+    tuned = minimize_scalar(lambda p: -slack(p), bounds=span, method="bounded", options=options)
     return float(max(slack(near), -tuned.fun))
