@@ -462,7 +462,7 @@ PROVED = {
 
 @pytest.mark.parametrize("learner", PROVED)
 def test_the_bounds_of_our_learners_hold(learner):
-    """On losses that never change; for many actions they are nearly attained, but by margin stop."""
+    """On losses that never change; but for margin stop they are within a factor of two."""
     used = []
     for e, k, gap in product((0.01, 1.0), (0.7, 30.0, 1000.0), (0.3, 1.0)):
         make = learner(e, "gumbel") if learner is PhasedFTNL else learner(e)
@@ -473,7 +473,7 @@ def test_the_bounds_of_our_learners_hold(learner):
 
 def test_a_fault_is_not_private():
     """Epochs one round too long, a test that is too sharp, a stop without noise."""
-    assert study.votes_loss(Votes(3.0), 10, extra=1) > 3 * 1.1
+    assert study.votes_loss(Votes(3.0, 2.0), 1000, extra=1) > 3
     assert 2 * study.unanimity_loss(VotesOrLeader(10.0), 2, 2.0) > 10 * 1.1
     assert study.stop_loss(MarginStop(4.0, 0.25, 0.3), 4, 2, False) == math.inf
 
