@@ -59,6 +59,7 @@ POINT = dict(gaps=[0, 0.02, 0.03, 0.4], log_counts=np.log([1, 2, 3, 5]), losses=
 POINT |= dict(log_actions=math.log(1000), epsilon=0.05, gap=0.04, eta=0.05, gamma=0.02, scale=4)
 POINT |= dict(arms=5, experts=16, horizon=10**4, delta=1e-6, rate=2e-4, pulls=3, fraction=0.1)
 POINT |= dict(rounds=60, noise="exponential", growth=3, means=[0.8, 0.5])
+POINT |= dict(log_levels=100, step=0.01, raised=0.02, log_least=13, failure=0.1, share=0.2)
 
 
 def test_bounds_are_their_formulas():

@@ -11,6 +11,7 @@ import pytest
 from conftest import ROOT, refused
 from scipy import stats
 from scipy.integrate import quad
+from scipy.optimize import linprog, minimize
 from scipy.special import log_ndtr
 
 from privregret import estimates, exact, instances, simulate
@@ -18,6 +19,7 @@ from privregret.bandits import HybridUCB
 from privregret.bounds import cesari2026, hu2021, wu2026
 from privregret.bounds import companion as bounds
 from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
+from privregret.companion.coins import Coins, best_rule, crowding, selection
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import constants as study
@@ -448,3 +450,130 @@ def test_the_affordable_epsilon_of_a_power_law():
     refused(lambda: side_by_side.affordable(epsilons, regrets, 1000.0), "target", "300", "1000")
     vague = [Estimate(3 / e, 2 / e) for e in epsilons]
     assert side_by_side.affordable(epsilons, vague, 6.0).se == math.inf
+
+
+PROVED = {
+    Votes: lambda k, gap, e: bounds.votes(k, e),
+    VotesOrLeader: lambda k, gap, e: bounds.votes_or_leader(k, e),
+    PhasedFTNL: lambda k, gap, e: bounds.random_phase_fixed(k, e, math.e),
+    MarginStop: lambda k, gap, e: bounds.margin_stop(k, gap, e, 0.25),
+}
+
+
+@pytest.mark.parametrize("learner", PROVED)
+def test_the_bounds_of_our_learners_hold(learner):
+    """On losses that never change; but for margin stop they are within a factor of two."""
+    used = []
+    for e, k, gap in product((0.01, 1.0), (0.7, 30.0, 1000.0), (0.3, 1.0)):
+        make = learner(e, "gumbel") if learner is PhasedFTNL else learner(e)
+        found, bound = epochs.scaled_regret(make, epochs.equal_gaps(k, gap)), PROVED[learner]
+        used.append(found.value * k / e / float(bound(k, gap, e)))
+    assert max(used) <= 1 and (learner is MarginStop or max(used) > 0.5)
+
+
+def test_a_fault_is_not_private():
+    """Epochs one round too long, a test that is too sharp, a stop without noise."""
+    assert study.votes_loss(Votes(3.0, 2.0), 1000, extra=1) > 3
+    assert 2 * study.unanimity_loss(VotesOrLeader(10.0), 2, 2.0) > 10 * 1.1
+    assert study.stop_loss(MarginStop(4.0, 0.25, 0.3), 4, 2, False) == math.inf
+
+
+def best_rule_on_tables(actions, rounds, gap, epsilon):
+    """The same linear programme over all tables in order, without any symmetry."""
+    rows = list(product((0, 1), repeat=actions))
+    tables = list(product(rows, repeat=rounds))
+    place, cost = {table: i for i, table in enumerate(tables)}, np.zeros(actions * len(tables))
+    for table, j in product(tables, range(actions)):
+        ones = sum(row[j] for row in table)
+        chance = (0.5 - gap) ** ones * (0.5 + gap) ** (rounds - ones)
+        cost[place[table] * actions + j] = -chance * 0.5 ** (rounds * (actions - 1)) / actions
+    above = []
+    for table, t, row, j in product(tables, range(rounds), rows, range(actions)):
+        other = (*table[:t], row, *table[t + 1 :])
+        above.append(np.zeros(len(cost)))
+        above[-1][place[table] * actions + j] += 1
+        above[-1][place[other] * actions + j] -= math.exp(epsilon)
+    total = np.kron(np.eye(len(tables)), np.ones(actions))
+    found = linprog(cost, above, np.zeros(len(above)), total, np.ones(len(tables)), (0, None))
+    return -found.fun
+
+
+@pytest.mark.parametrize(("actions", "rounds", "gap"), [(2, 3, 0.3), (2, 2, 0.5), (3, 2, 0.5)])
+def test_the_best_rule_needs_histograms_only(actions, rounds, gap):
+    naive = best_rule_on_tables(actions, rounds, gap, 0.7)
+    assert best_rule(Coins(actions, rounds, gap), 0.7) == pytest.approx(naive, abs=1e-8)
+
+
+def test_rows_beat_sums_for_three_actions():
+    for rounds, gap, rows, sums in ((4, 0.5, 0.67640, 0.67080), (5, 0.3, 0.56599, 0.56242)):
+        coins = Coins(3, rounds, gap)
+        found = [best_rule(coins, 1.0, only) for only in (False, True)]
+        assert found == pytest.approx([rows, sums], abs=1e-5)
+    two = Coins(2, 4, 0.3)
+    assert best_rule(two, 1.0) == pytest.approx(best_rule(two, 1.0, True), abs=1e-9)
+
+
+def test_the_selection_is_that_of_its_definition():
+    """Privacy loss of two coins, from tables, with total variation written out."""
+    n, gap, failure, share = 5, 0.5, 0.1, 0.6
+    s = math.log(2 / failure)
+    own = (2 * s - math.log(2 * share)) / (n * gap)
+
+    def law(table):
+        u = []
+        for j in range(2):
+            ones = [0.5 - gap * (k == j) for k in range(2)]
+            apart = [abs(sum(row[k] for row in table) / n - ones[k]) for k in range(2)]
+            chance = {
+                x: math.prod(o if b else 1 - o for o, b in zip(ones, x, strict=True))
+                for x in product((0, 1), repeat=2)
+            }
+            apart.append(sum(abs(table.count(x) / n - p) for x, p in chance.items()) / 2)
+            u.append(max(s - own * n * max(apart), 0))
+        weights = np.exp(u)
+        return np.log(weights / weights.sum())
+
+    rows, worst = list(product((0, 1), repeat=2)), 0.0
+    for table, row in product(product(rows, repeat=n), rows):
+        worst = max(worst, np.abs(law(table) - law((row, *table[1:]))).max())
+    found = selection(Coins(2, n, gap), failure, share)
+    assert found.loss == pytest.approx(worst, rel=1e-9) and 0 < found.loss <= found.bound
+
+
+def test_crowds_are_small_for_uncorrelated_losses_only():
+    assert [crowding(k) for k in (2, 3)] == pytest.approx([1 / 2, 1 / 3], abs=1e-3)
+    assert crowding(16) == pytest.approx(0.174, abs=1e-3)
+    # of independent losses at one rate, chosen greedily
+    rate, rest, slack = 0.8, 1.0, 0.8 - 1
+    for w in range(8, 0, -1):
+        cap = math.comb(8, w) * (1 - rate) ** (w - 1) * rate ** (8 - w)
+        taken = min(cap, rest)
+        slack, rest = slack + taken * w / 8, rest - taken
+    assert slack < crowding(8) < crowding(8, correlated=True)
+    assert crowding(32, correlated=True) == pytest.approx(8 / 31, abs=1e-3)
+
+
+def test_the_lemma_of_signs():
+    rng = np.random.default_rng(5)
+    found = [study.signed_sum(1 + rng.exponential(2, rng.integers(1, 9))) for _ in range(300)]
+    assert 0.9 < max(found) <= 1 + 1e-12
+    # by hand: y = 4, 2, 1, weights e 2 ln 2 and e ln 2
+    assert study.signed_sum([2, 2]) == pytest.approx(math.e * 2 * math.log(2) / 4)
+
+
+def test_numbers_of_the_note_on_independent_losses():
+    def best(log_levels):
+        def loss(x):
+            return -bounds.tried_actions(log_levels, math.exp(x[0]), math.exp(x[1]), x[2])
+
+        starts = product((-3, -5, -9), (-3, -5, -9), (12, 20, 28))
+        return max(-minimize(loss, x, method="Nelder-Mead").fun for x in starts)
+
+    known = {100: 2.25, 300: 2.53, 10_000: 2.709}
+    assert all(value <= best(m) < value + 0.01 for m, value in known.items())
+    assert best(56) < 2 < best(57)
+    curve = [bounds.fair_coins(10.0, 0.0295, 0.051), bounds.fair_coins(1000.0, 0.00049, 0.00098)]
+    assert curve == pytest.approx([2.353, 1.0252], abs=1e-3)
+    # b_m of the definition, m = 2: sqrt(share K)
+    count, crowd = bounds.nearly_good(math.log(50), 0.5, 0.1)
+    assert count > 2 and crowd >= math.sqrt(0.1 * 50) / 50 - 1e-12

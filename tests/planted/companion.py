@@ -7,7 +7,7 @@ import numpy as np
 from planted import half_the_loss, other_noise, replaced, scaled, uniform_when_rare, wrapped
 from privregret.bandits import DPIMED, AnytimeLazyUCB, BanditAlgorithm
 from privregret.bounds import companion as whole_epochs
-from privregret.companion import PhasedFTNL
+from privregret.companion import PhasedFTNL, coins
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.privacy import adversarial, noisy_maxima
 from privregret.studies import constants, minimax, privacy_audit
@@ -38,6 +38,11 @@ def remembers(self, *given):
     return DPIMED(self.epsilon, n0=8).start(*given)
 
 
+def twice_the_loss(right, *given):
+    found = right(*given)
+    return found._replace(loss=2 * found.loss)
+
+
 PLANTS = {
     "companion/privacy-audit": {
         "ledger-is-proved no-loss-above-the-claim": other_noise(FTNL, 1 / 2),
@@ -51,8 +56,16 @@ PLANTS = {
         ),
     },
     "companion/constants": {
-        "phase-2e attained": wrapped(epochs, "scaled_regret", growth_of_two),
+        "phase-2e": wrapped(epochs, "scaled_regret", growth_of_two),
         "private": wrapped(constants, "epoch_length", lambda right, *given: right(*given) + 1),
+        "signs": scaled(constants, 1.01, "signed_sum"),
+        # losses that depend on each other; a learner with twice the printed privacy parameter;
+        # rules that see the sums only
+        "crowding": wrapped(coins, "crowding", lambda right, size, _: right(size, True)),
+        "coins": wrapped(coins, "selection", twice_the_loss),
+        "rows-beat-sums": wrapped(
+            coins, "best_rule", lambda right, given, e, _: right(given, e, True)
+        ),
     },
     "companion/whole-epochs": {
         "theorem parts": scaled(whole_epochs, 1 / 3, "theorem", "large_gaps", "deterministic"),

@@ -4,8 +4,10 @@ Losses are in [0, 1], learners epsilon-DP for the sequence of actions. Logarithm
 arguments but `noise` may be arrays.
 """
 
+from functools import cache
+
 import numpy as np
-from scipy.special import digamma
+from scipy.special import digamma, gammaln
 
 from privregret.bounds import Numbers
 
@@ -76,6 +78,66 @@ def margin_stop(
     explore = 1 + 2 * (1 + d) * ((1 + threshold * d) * b * log_actions + s + sampling)
     rest = 16 * log_actions / epsilon + np.where(gap <= epsilon, 32 * sampling, 0.0)
     return explore + 2 * b * log_actions + 2 * sampling + rest
+
+
+def one_hidden(log_actions: Numbers, epsilon: Numbers) -> Numbers:
+    """Bound the regret of every learner from below, equal gaps, independent losses (Theorem 9).
+
+    (ln K - ln ln K - 2) / epsilon - 3.
+    """
+    return (log_actions - np.log(log_actions) - 2) / epsilon - 3
+
+
+def tried_actions(
+    log_levels: Numbers, step: Numbers, raised: Numbers, log_least: Numbers
+) -> Numbers:
+    """Bound the constant of independent losses with m gap values from below (Theorem 9).
+
+    e (ln(m / (x r (r + d))) - ln m / (d x (1 - 1 / r))) / ((ln m + 0.5773) (r + d)), r = 1 + step:
+    levels that fall by the factor r, down to x, are raised by the fraction d at most. Every choice
+    of r, d and x gives a bound, for ln m >= 10.
+    """
+    ratio = 1 + step
+    fall = log_levels - np.log(ratio * (ratio + raised)) - log_least
+    rounding = log_levels / (raised * np.exp(log_least) * (1 - 1 / ratio))
+    return np.e * (fall - rounding) / ((log_levels + 0.5773) * (ratio + raised))
+
+
+def nearly_good(log_actions: float, failure: float, share: float) -> tuple[int, float]:
+    """Count the coins that can be nearly good at once, and bound their weight (Theorem 10).
+
+    The least m with b_m <= 0, and the sum of e^(b_i) / K over 2 <= i < m, for b_i = s - (2 s -
+    ln(share K)) (1 - chi_i), s = ln(K / failure), and the mean chi_i of |z_1 + ... + z_i| / i over
+    random signs.
+    """
+    s = log_actions - np.log(failure)
+    twice = 2 * s - np.log(share) - log_actions
+    chi = _mean_of_signs()
+    count = int(np.searchsorted(-chi, s / twice - 1)) + 1
+    most = s - twice * (1 - chi[1 : count - 1])
+    return count, float(np.exp(most - log_actions).sum())
+
+
+@cache
+def _mean_of_signs():
+    """E|z_1 + ... + z_m| / m for m = 1, 2, ..., which does not increase."""
+    half = np.arange(1, 2**18) // 2
+    return np.exp(gammaln(2 * half + 1) - 2 * gammaln(half + 1) - 2 * half * np.log(2))
+
+
+def fair_coins(log_actions: float, failure: float, share: float) -> float:
+    """Bound epsilon R / ln K for fair coins with a known gap as epsilon -> 0 (Theorem 10).
+
+    (1 + share + crowd) t (1 + 4 failure / (1 + failure) + 8 sum_i 2^i K e^(-2^(i + 1) t')) / ln K
+    with t = ln K + 2 ln(1 / failure) + ln(1 / share), t' = (1 + share + crowd) t and the crowd of
+    `nearly_good`: exploration, the choice for four times as long, and leaders on doubling epochs.
+    """
+    crowd = nearly_good(log_actions, failure, share)[1]
+    explored = (1 + share + crowd) * (log_actions - 2 * np.log(failure) - np.log(share))
+    later = 2.0 ** np.arange(20)
+    wrong = np.exp(np.minimum(log_actions - 2 * later * explored, 0.0))
+    factor = 1 + 4 * failure / (1 + failure) + 8 * float(later @ wrong)
+    return explored * factor / log_actions
 
 
 # companion/whole-epochs: Follow-the-Noisy-Leader with noise xi of scale 2 / epsilon (Laplace,

@@ -30,6 +30,14 @@ def few_gaps(levels: int) -> tuple[float, np.ndarray]:
     return -found.fun, found.x[:levels]
 
 
+def signed_sum(ratios) -> float:
+    """Return E|W_1 sigma_1 + ... + W_r sigma_r| / y_1 over random signs, as in the lemma of signs:
+    W_b = e y_(b+1) ln(y_b / y_(b+1)), where `ratios` are y_1 / y_2, ..., y_r / y_(r+1)."""
+    below = 1 / np.cumprod(ratios)
+    signs = np.array(list(product((-1, 1), repeat=len(below))))
+    return float(np.abs(signs @ (np.e * below * np.log(ratios))).mean())
+
+
 def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:
     """Return the largest log-ratio of the probabilities of an action when one vote moves, after an
     epoch of `Votes`, or its rate if larger. `extra` rounds, a planted bug, make it too long."""
