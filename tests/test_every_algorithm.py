@@ -81,6 +81,51 @@ def test_run_has_the_law_of_play(case):
     assert same_law(played, algorithm.run(problem, rounds, 2, runs * 12 // 5))
 
 
+EPOCHS = [case for case in cases.FULL_INFORMATION if type(case.algorithm).fast_run]
+EPOCHS = [case for case in EPOCHS if len(case.problem.outcomes) == 1]
+
+
+@pytest.mark.parametrize("case", EPOCHS, ids=repr)
+def test_epoch_by_epoch_is_round_by_round_when_losses_are_certain(case):
+    """On one stream of noise; where losses are drawn, each sum is its mean."""
+    algorithm, problem, rounds = case.algorithm, case.problem, np.arange(1, 201)
+    once = algorithm
+    if getattr(algorithm, "bernoulli_resampling", False):
+        once = replace(algorithm, bernoulli_resampling=False)
+    means = np.repeat(problem.means, problem.counts)
+    kernel = naive.plain(type(algorithm).fast_run)
+    settings = algorithm.settings(200, len(means))
+    for seed in range(5):
+        rng = naive.Recorder(np.random.default_rng(seed), certain=True)
+        found = kernel(problem.kernel_data, rounds, settings, rng)
+        actions = once.play(np.tile(means, (200, 1)), seed)
+        assert (found == tally(problem, actions, rounds)).all()
+
+
+CERTAIN = Adversary("", [0, 100], cases.TURN.losses)
+THREE_TIMES = Advice(
+    "", [0, 40, 80], cases.ROWS[[0, 1, 0]], [[0, 1, 2, 1, 0], [2, 2, 1, 0, 0], [1, 0, 2, 2, 0]]
+)
+ROUND_BY_ROUND = [*cases.ADVERSARIAL, *cases.EXPERTS]
+
+
+@pytest.mark.parametrize("case", ROUND_BY_ROUND, ids=repr)
+def test_a_run_that_reports_each_round_is_play_on_certain_losses(case):
+    """On one stream; advice changes twice."""
+    algorithm, rounds = case.algorithm, np.arange(1, 131)
+    problem = CERTAIN
+    if isinstance(case.problem, ExpertProblem):
+        problem = ExpertProblem(CERTAIN, THREE_TIMES)
+    elif case.problem.arms == 2:
+        problem = Adversary("", [0, 100], cases.SIDES.losses)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        own = streams.children(rng, 1)[0] if algorithm.lanes else rng
+        actions = algorithm.play(*tables(problem, problem.table(130)), own)
+        found = algorithm.run(problem, rounds, seed)
+        np.testing.assert_allclose(found, tally(problem, actions, rounds), rtol=1e-12)
+
+
 A_TENTH = {"laplace": lambda scale, rng: rng.laplace(0.0, scale / 10)}
 
 
