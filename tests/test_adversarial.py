@@ -283,6 +283,22 @@ def test_the_constant_in_the_noise():
     assert composition.composed_delta(1.0, shift, 16, 200) <= 1e-6
 
 
+@pytest.mark.parametrize("shift", [0.3, 2.0])
+def test_composed_deltas_are_upper_bounds_that_close_in(shift):
+    """Of one number by the formula, of two by a sum over fine cells, down to the coarsest grid."""
+    for epsilon in (0.05, 0.9 * shift):
+        truth = -math.expm1((epsilon - shift) / 2)
+        found = [composition.composed_delta(epsilon, shift, 1, grid) for grid in (1, 2, 7, 10_000)]
+        assert truth <= found[-1] + 1e-12 and all(truth < x for x in found[:-1])
+        assert found[-1] == pytest.approx(truth, rel=2e-3)
+        x, y = np.meshgrid(*2 * [(np.arange(4000) + 0.5) / 50 - 40])
+        p, q = (np.exp(-abs(x - c) - abs(y - c)) / 4 / 2500 for c in (0.0, shift))
+        both = np.maximum(p - math.exp(epsilon) * q, 0).sum()
+        found = [composition.composed_delta(epsilon, shift, 2, grid) for grid in (1, 2, 7, 10_000)]
+        assert all(both - 1e-3 * both <= x for x in found)
+        assert found[-1] == pytest.approx(both, rel=2e-3) and found[0] > 1.05 * both
+
+
 # the weights of the second leave their range, and are rebuilt
 LANES = [HTINF(1.0), EXP3(1.5, 1e-4), EXP3(0.1, 0.05), BatchedPrivate(HTINF(2.0), 0.13)]
 PROBLEMS = instances.gap_adversary(4, 0.5), instances.switching(3, 7, 300), lemma_11_pair(100)[1]

@@ -17,7 +17,16 @@ from privregret import estimates, exact, instances, simulate
 from privregret.bandits import HybridUCB
 from privregret.bounds import cesari2026, hu2021, wu2026
 from privregret.bounds import companion as bounds
-from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
+from privregret.companion import (
+    Game,
+    MarginStop,
+    PhasedFTNL,
+    Votes,
+    VotesOrLeader,
+    minimax,
+    phased,
+    votes,
+)
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import constants as study
@@ -52,6 +61,18 @@ def test_exact_regret_is_the_mean_of_runs(learner, problem):
     found = exact.expected_regret(learner, problem, reports)
     assert (np.abs(means["mean"] - found.value) <= 5 * means["sem"] + found.error + 1e-9).all()
     assert (found.error < (0.05 if problem is RANDOM else 5e-3) * found.value + 1e-6).all()
+
+
+def test_the_error_of_a_mean_over_few_phases_is_the_right_one(monkeypatch):
+    """By 16 times as many phases: within the error, and by more than half of it somewhere."""
+    parts = []
+    for learner in (PhasedFTNL(0.5), PhasedFTNL(2.0, "exponential", growth=4.0)):
+        few = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
+        with monkeypatch.context() as more:
+            more.setattr(phased, "FEW_PHASES", 256)
+            many = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
+        parts += (np.abs(few.value - many.value) / few.error).tolist()
+    assert 0.5 < max(parts) <= 1
 
 
 def naive_votes_loss(learner, actions, extra=0):

@@ -192,6 +192,22 @@ def test_controls_take_their_part_out_of_a_mean():
     refused(lambda: estimates.mean_with_controls(sample[:39], controls), 39, 40)
 
 
+@pytest.mark.parametrize("controls", [1, 2])
+def test_the_error_of_a_controlled_mean_is_hc3_with_students_factor(controls):
+    """The residual of each draw is that from the fit to all others."""
+    n, rng = 9 * controls + 2, np.random.default_rng(controls)
+    z = rng.normal(size=(n, controls))
+    y, design = z[:, 0] + rng.normal(size=n), np.column_stack([np.ones(n), z])
+    off = [
+        row @ np.linalg.lstsq(np.delete(design, i, 0), np.delete(y, i), rcond=None)[0] - y[i]
+        for i, row in enumerate(design)
+    ]
+    se = np.linalg.norm(np.linalg.pinv(design)[0] * off)
+    student = stats.t.isf(estimates.LEVEL, n - 1 - controls) / 3
+    found = estimates.mean_with_controls(y, z, heavy=False)
+    assert found.se == pytest.approx(se * student, rel=1e-9)
+
+
 def test_a_controlled_mean_covers():
     """Also where the spread grows with a control: the usual error of least squares does not."""
     rng, found, wider = np.random.default_rng(3), [], []
@@ -208,14 +224,14 @@ def test_a_controlled_mean_covers():
     assert all(wide.se >= se for wide, se in zip(wider, errors, strict=True))
 
 
-@pytest.mark.parametrize("draws", [20, 200, 2000])
-def test_fraction_covers(draws):
-    """Exactly, over all outcomes."""
-    hits = np.arange(draws + 1)
-    intervals = [estimates.fraction(h, draws) for h in hits]
-    for p in (0.001, 0.02, 0.1, 0.5, 0.97, 0.999):
-        missed = np.array([not e.low <= p <= e.high for e in intervals])
-        assert stats.binom.pmf(hits, draws, p)[missed].sum() <= MISS
+@pytest.mark.parametrize("draws", [1, 20, 200, 2000])
+def test_the_limits_of_a_fraction_are_exact(draws):
+    """So many hits, or so few, have just the promised chance at the farther limit."""
+    for hits in range(0, draws + 1, max(1, draws // 50)):
+        e = estimates.fraction(hits, draws)
+        few = stats.binom.cdf(hits, draws, min(e.high, 1)) if hits < draws else 0.0
+        many = stats.binom.sf(hits - 1, draws, max(e.low, 0)) if hits else 0.0
+        assert max(few, many) == pytest.approx(estimates.LEVEL, rel=1e-6), hits
     assert estimates.fraction([0, 1, 1.0]) == estimates.fraction([False, True, True])
 
 
@@ -257,6 +273,8 @@ def test_largest_covers_all_numbers_at_once(numbers, spread):
     high, low = sum(e.high < 1 for e in found), sum(e.low > 1 for e in found)
     assert high + low <= 0.01 * len(samples)
     assert all(seldom(missed, estimates.LEVEL, len(samples)) for missed in (high, low))
+    equal = estimates.largest([Estimate(1.0, 1.0)] * numbers)
+    assert equal.reach == pytest.approx(stats.norm.isf(estimates.LEVEL / numbers))
     # an interval about the largest as if it had not been selected lies too high
     if numbers == 20 and spread == 0:
         assert not seldom((samples.max(axis=1) - 3 > 1).sum(), estimates.LEVEL, len(samples))

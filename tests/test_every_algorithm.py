@@ -474,7 +474,7 @@ NAMED = {"id": "toy", "label": "toy", "source": "nowhere", "privacy": NOT_PRIVAT
 TOYS = [
     (BanditAlgorithm, BernoulliBandit("", (0.5, 0.6, 0.7))),
     # groups of several
-    (full_information.FullInformationAlgorithm, instances.bernoulli_losses((0.5, 0.7), (1, 2))),
+    (full_information.FullInformationAlgorithm, instances.bernoulli_losses((0.5, 0.7), (2, 1))),
     (adversarial.AdversarialAlgorithm, cases.TURN),
     (adversarial.ExpertAlgorithm, ExpertProblem(cases.TURN, instances.fixed_experts(3, 3))),
 ]
