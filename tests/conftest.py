@@ -36,6 +36,12 @@ def pytest_addoption(parser):
     parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the faults of mutants.toml unless all are asked for."""
+    every = config.getoption("--every-fault")
+    return True if collection_path.name == "test_mutants.py" and not every else None
+
+
 @pytest.fixture(scope="session")
 def short_runs() -> list[dict]:
     """What `cases.short_runs` gives compiled, here, and in a process without compiled kernels."""

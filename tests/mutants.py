@@ -1,8 +1,7 @@
 """How many faults the tests catch: those of mutants.toml, and others drawn at random from src.
 
-Each is planted alone in a copy of the project. There the test runs that the table names, or the
-tests about the file. `make mutants ARGS="--only WORD"` takes the rows of the table with a word;
-`--random 20 --seed 1 --under src/privregret/bandits` draws twenty faults from a folder or file.
+Each is planted alone in a copy of the project, where the test of the table runs, or those about the
+file. `--random 20 --seed 1 --under src/privregret/bandits` draws more, `--only WORD` selects rows.
 """
 
 import argparse
@@ -14,26 +13,24 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/privregret"
-TABLE = ROOT / "tests/mutants.toml"
-# the tests about a folder of the package, and about files outside of these
+# the tests about a folder of the package, where they are not those of its name
 ABOUT = {
-    "bandits": "bandits every_algorithm rare",
-    "full_information": "every_algorithm exact",
     "adversarial": "adversarial every_algorithm witnesses",
+    "bandits": "bandits every_algorithm rare",
     "companion": "companion minimax every_algorithm",
-    "instances": "instances streams simulate",
-    "exact": "exact companion",
-    "privacy": "privacy ledger_truth audit witnesses",
-    "estimates": "estimates groups",
-    "bounds": "bounds",
-    "studies": "companion privacy adversarial notebooks",
-    "press": "draw findings text publish record batch",
     "core": "streams noise interface every_algorithm code_key jit store",
-    "": "simulate rare tables divergence processors",
+    "estimates": "estimates groups",
+    "exact": "exact companion",
+    "full_information": "every_algorithm exact",
+    "instances": "instances streams simulate",
+    "press": "draw findings text press publish record batch",
+    "privacy": "privacy ledger_truth audit witnesses",
+    "studies": "companion privacy adversarial notebooks",
 }
 PAIRS = (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
 PAIRS += (ast.Eq, ast.NotEq), (ast.And, ast.Or), ("min", "max"), ("floor", "ceil"), ("any", "all")
@@ -55,90 +52,69 @@ def change(node):
             return "value", 1.1 * value + 0.001
         case ast.Name(id=name) if name in OTHER:
             return "id", OTHER[name]
-        case ast.Attribute(attr=name) if name in OTHER:
-            return "attr", OTHER[name]
-        case ast.AugAssign() | ast.Break() | ast.Continue():
+        case ast.AugAssign():
             return "__class__", ast.Pass
         case ast.If(test=test) | ast.IfExp(test=test):
             return "test", ast.UnaryOp(ast.Not(), test)
 
 
 def drawn(count, seed, under):
-    """Random faults: (file, its text with the fault, what is changed, tests)."""
+    """Random faults: (file, its text with the fault, what is changed, words for pytest)."""
     files = sorted(under.rglob("*.py")) if under.is_dir() else [under]
     trees = {file: ast.parse(file.read_text("utf8")) for file in files}
     every = [(f, node) for f, tree in trees.items() for node in ast.walk(tree) if change(node)]
     for file, node in random.Random(seed).sample(every, count):
-        (name, new), before = change(node), ast.unparse(node)
-        old = getattr(node, name)
-        setattr(node, name, new)
-        what = f"line {node.lineno}: {before} -> {ast.unparse(node)}".replace("\n", " ")
-        wrong = ast.unparse(trees[file])
-        setattr(node, name, old)
-        folder = file.relative_to(PACKAGE).parts[0]
-        names = ABOUT[folder if folder in ABOUT else ""].split()
+        (part, new), before = change(node), ast.unparse(node)
+        kept, about = getattr(node, part), file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        setattr(node, part, new)
+        what = f"line {node.lineno}: {before} -> {ast.unparse(node)}"
+        tests = [f"tests/test_{name}.py" for name in ABOUT.get(about, about).split()]
         kinds = [n.name for n in trees[file].body if isinstance(n, ast.ClassDef)]
-        # of every algorithm those of the file
         only = ["-k", " or ".join(["not every_algorithm", *kinds])] if kinds else []
-        yield file, wrong, what, [*(f"tests/test_{name}.py" for name in names), *only]
+        yield file, ast.unparse(trees[file]), what, [*tests, *only]
+        setattr(node, part, kept)
 
 
 def listed(word=""):
-    """The faults of the table, as `drawn` has them; without a text if the old one is not there."""
-    for row in tomllib.loads(TABLE.read_text("utf8"))["fault"]:
-        file, old, new = ROOT / row["file"], row["old"], row["new"]
-        text = file.read_text("utf8")
-        if word in f"{row}":
-            wrong = text.replace(old, new) if text.count(old) == 1 else ""
-            name, *only = row["test"].split(" ", 1)
-            words = [f"tests/{name}", *(["-k", *only] if only else [])]
-            yield file, wrong, f"{old} -> {new}", words
+    """The table's faults, as `drawn` has them; without a text if it is no longer in the file."""
+    rows = tomllib.loads((ROOT / "tests/mutants.toml").read_text("utf8"))["fault"]
+    for row in (row for row in rows if word in f"{row}"):
+        text, (test, *only) = (ROOT / row["file"]).read_text("utf8"), row["test"].split(" ", 1)
+        wrong = text.replace(row["old"], row["new"]) if text.count(row["old"]) == 1 else ""
+        words = [f"tests/{test}", *(["-k", *only] if only else [])]
+        yield ROOT / row["file"], wrong, f"{row['old'].strip()} -> {row['new'].strip()}", words
 
 
-def copied(folder):
-    """A copy of what git has, or would have, of the project."""
-    shown = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    for name in subprocess.check_output(shown, cwd=ROOT, text=True).split("\0"):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    return folder
-
-
-def fails(root, file, wrong, tests):
-    """The first test that fails with a fault in a copy, or ""."""
-    path = root / file.relative_to(ROOT)
-    own = {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
-    words = [sys.executable, "-m", "pytest", "-xq", "-n0", "-p", "no:cacheprovider", *tests]
-    path.write_text(wrong, "utf8")
-    try:
-        asked = {"cwd": root, "env": os.environ | own, "capture_output": True, "text": True}
-        ran = subprocess.run(words, **asked, timeout=900)
-    except subprocess.TimeoutExpired:
-        return "no end"
-    finally:
-        shutil.copy2(file, path)
-    found = [line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return "" if ran.returncode == 0 else (found or [f"exit code {ran.returncode}"])[0]
+def fate(file, wrong, what, words):
+    """Whether a fault is caught, and a line that says by which test."""
+    line = " ".join(f"{file.relative_to(ROOT)}: {what}".split())
+    if not wrong:
+        return False, f"{line}: NO LONGER IN THE FILE"
+    asked = [sys.executable, "-m", "pytest", "-xq", "-n0", "-p", "no:cacheprovider", *words]
+    with tempfile.TemporaryDirectory() as folder:
+        left = shutil.ignore_patterns(".git", ".venv", ".cache", "build", "*.pdf", "__pycache__")
+        shutil.copytree(ROOT, folder, ignore=left, dirs_exist_ok=True)
+        Path(folder, file.relative_to(ROOT)).write_text(wrong, "utf8")
+        own = {"cwd": folder, "env": os.environ | {"PYTHONPATH": f"{folder}/src"}, "text": True}
+        ran = subprocess.run(asked, **own, capture_output=True)
+    failed = [said for said in ran.stdout.splitlines() if said.startswith(("FAILED", "ERROR"))]
+    how = (failed or [f"pytest ended with {ran.returncode}"])[0] if ran.returncode else "SURVIVES"
+    # 4 and 5: no such test
+    return ran.returncode not in (0, 4, 5), f"{line}: {how}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--under", default=str(PACKAGE), type=lambda x: Path(x).resolve())
+    parser.add_argument("--under", default=PACKAGE, type=lambda path: Path(path).resolve())
     parser.add_argument("--only", default="")
-    given, survivors, count = parser.parse_args(), 0, 0
-    faults = listed(given.only) if not given.random else ()
-    with tempfile.TemporaryDirectory() as folder:
-        root = copied(Path(folder))
-        for file, wrong, what, tests in [*faults, *drawn(given.random, given.seed, given.under)]:
-            name = file.relative_to(ROOT)
-            found = fails(root, file, wrong, tests) if wrong else "no longer in the file"
-            count, survivors = count + 1, survivors + (not found)
-            print(f"{name}: {what}: {found or 'SURVIVES'}", flush=True)
-    print(f"{count - survivors} of {count} caught")
-    return survivors > 0
+    given, results = parser.parse_args(), []
+    for fault in chain(listed(given.only), drawn(given.random, given.seed, given.under)):
+        results.append(fate(*fault))
+        print(results[-1][1], flush=True)
+    print(f"{sum(caught for caught, _ in results)} of {len(results)} caught")
+    return not all(caught for caught, _ in results)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,10 @@ def test_golden_runs():
     """What is played from a seed: one run for each algorithm, the third of its stream."""
     runs = {repr(c): c.algorithm.run(c.problem, c.rounds, 5, 3)[2].tolist() for c in cases.KINDS}
     unmoved("runs", runs)
+
+
+def test_golden_curves():
+    """The last of several blocks, of one stream and of a stream for each run; and of rare runs."""
     algorithms = UCB1(), AnytimeLazyUCB(0.5)
     curves = [regret_curves(a, HU2021_2, 500, 70, 5, points=1, workers=1) for a in algorithms]
     adversary = gap_adversary(3, 0.25)
