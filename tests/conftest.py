@@ -36,10 +36,9 @@ def pytest_addoption(parser):
     parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
 
 
-def pytest_ignore_collect(collection_path, config):
-    """Leave out the faults of mutants.toml unless all are asked for."""
-    every = config.getoption("--every-fault")
-    return True if collection_path.name == "test_mutants.py" and not every else None
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--every-fault"):
+        items[:] = [item for item in items if item.path.name != "test_mutants.py"]
 
 
 @pytest.fixture(scope="session")
