@@ -1,7 +1,7 @@
 """Streams are known by what decides a run's law, and by nothing that may change its name."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 
 import cases
 import numpy as np
@@ -50,6 +50,14 @@ def test_golden_curves():
     weighted = rare.regrets(DPIMED(0.5), HU2021_2, 500, 20, 5, workers=1)
     last["rare"] = weighted[["regret", "weight"]].iloc[-1].round(9).tolist()
     unmoved("curves", last)
+
+
+def test_golden_defaults():
+    """A default is in no key: another one would play otherwise in the same stream."""
+    kinds = {type(case.algorithm) for case in cases.CASES}
+    found = {k.__name__: {f.name: f.default for f in fields(k)} for k in kinds}
+    kept = {n: {f: x for f, x in d.items() if x is not MISSING} for n, d in found.items()}
+    unmoved("defaults", dict(sorted(kept.items())))
 
 
 MADE = {  # each maker of a problem with all of its parameters
