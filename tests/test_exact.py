@@ -209,6 +209,22 @@ def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
     assert abs(cold.value[0] - leader.value[0]) <= cold.error[0] + leader.error[0]
 
 
+@pytest.mark.parametrize("noise", NOISES)
+def test_bounds_on_probabilities_are_bounds_and_near_for_fixed_losses(noise):
+    for gap, scale in product((0.01, 0.2, 1.0), (0.5, 4.0)):
+        pair = instances.deterministic_losses((0.0, gap))
+        for rounds in (1, 10, 50):
+            bound = selection.largest_probabilities(pair, rounds, noise, scale)[1]
+            found = exact.selection_probabilities(pair, rounds, noise, scale).group[1]
+            assert found <= bound * (1 + 1e-9) + 1e-15 and bound <= 2 * found + 1e-12
+        for losses in (
+            instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), (1, 3)),
+            instances.dependent("antithetic", gap),
+        ):
+            bound = selection.largest_probabilities(losses, 40, noise, scale)[1]
+            assert exact.selection_probabilities(losses, 40, noise, scale).group[1] <= bound
+
+
 @pytest.mark.parametrize("gap", [1.7e-6, 2.0**-53, 2.0**-60])
 def test_small_gaps_of_fixed_losses_are_kept(gap):
     pair, rounds = instances.deterministic_losses((0.0, gap)), round(1 / gap)
