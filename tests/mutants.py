@@ -17,8 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "src/privregret"
-# the tests about a folder of the package, where they are not those of its name
+# tests about a folder of the package, if not those of its name
 ABOUT = {
     "adversarial": "adversarial every_algorithm witnesses",
     "bandits": "bandits every_algorithm rare",
@@ -65,7 +64,7 @@ def drawn(count, seed, under):
     every = [(f, node) for f, tree in trees.items() for node in ast.walk(tree) if change(node)]
     for file, node in random.Random(seed).sample(every, count):
         (part, new), before = change(node), ast.unparse(node)
-        kept, about = getattr(node, part), file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        kept, about = getattr(node, part), file.relative_to(ROOT).parts[2].removesuffix(".py")
         setattr(node, part, new)
         what = f"line {node.lineno}: {before} -> {ast.unparse(node)}"
         tests = [f"tests/test_{name}.py" for name in ABOUT.get(about, about).split()]
@@ -98,7 +97,7 @@ def fate(file, wrong, what, words):
         own = {"cwd": folder, "env": os.environ | {"PYTHONPATH": f"{folder}/src"}, "text": True}
         ran = subprocess.run(asked, **own, capture_output=True)
     failed = [said for said in ran.stdout.splitlines() if said.startswith(("FAILED", "ERROR"))]
-    how = (failed or [f"pytest ended with {ran.returncode}"])[0] if ran.returncode else "SURVIVES"
+    how = [*failed, f"pytest ended with {ran.returncode}"][0] if ran.returncode else "SURVIVES"
     # 4 and 5: no such test
     return ran.returncode not in (0, 4, 5), f"{line}: {how}"
 
@@ -107,7 +106,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--under", default=PACKAGE, type=lambda path: Path(path).resolve())
+    parser.add_argument("--under", default="src/privregret", type=lambda x: Path(x).resolve())
     parser.add_argument("--only", default="")
     given, results = parser.parse_args(), []
     for fault in chain(listed(given.only), drawn(given.random, given.seed, given.under)):

@@ -69,16 +69,6 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {summary.se.iloc[-1]:.0f}"]
 
 
-def test_a_chart_draws_its_columns_two_errors_and_its_bounds():
-    frame = {"epsilon": [1.0, 2.0, 4.0], "mean": [8.0, 6.0, 3.0], "se": 0.5, "least": [4.0, 2.0, 1]}
-    data, bounds = pd.DataFrame(frame).assign(algorithm="UCB1"), {"least": "least", 9.0: "nine"}
-    (ax,) = draw.chart(data, "epsilon", "mean", bars="se", bounds=bounds).axes
-    drawn = [[frame["epsilon"], y] for y in (frame["mean"], frame["least"], [9.0] * 3)]
-    assert np.array_equal(sorted(line.get_xydata().T.tolist() for line in ax.lines), sorted(drawn))
-    (bars,) = (bar.get_segments() for bar in ax.collections)
-    assert [s[:, 1].tolist() for s in bars] == [[7.0, 9.0], [5.0, 7.0], [2.0, 4.0]]
-
-
 EDGES = "q10", "q90"
 ROWS = [(p, a, x) for p in ("low", "high") for a in ("IMED", "DP-SE") for x in (4.0, 1.0, 2.0)]
 GRID = pd.DataFrame(ROWS, columns=["setting", "algorithm", "epsilon"]).assign(

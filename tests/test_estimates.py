@@ -264,8 +264,7 @@ def test_a_quantile_is_the_draw_that_n_level_draws_do_not_exceed():
     assert estimates.median([2.0, 1.0, 3.0]).value == 2.0
 
 
-@pytest.mark.parametrize("numbers", [2, 20])
-@pytest.mark.parametrize("spread", [0.0, 0.3])
+@pytest.mark.parametrize(("numbers", "spread"), [(2, 0.3), (20, 0.0)])
 def test_largest_covers_all_numbers_at_once(numbers, spread):
     """Of noisy numbers, their means equal or not: the interval holds the largest mean."""
     rng = np.random.default_rng(0)
