@@ -17,16 +17,7 @@ from privregret import estimates, exact, instances, simulate
 from privregret.bandits import HybridUCB
 from privregret.bounds import cesari2026, hu2021, wu2026
 from privregret.bounds import companion as bounds
-from privregret.companion import (
-    Game,
-    MarginStop,
-    PhasedFTNL,
-    Votes,
-    VotesOrLeader,
-    minimax,
-    phased,
-    votes,
-)
+from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import constants as study
@@ -69,7 +60,7 @@ def test_the_error_of_a_mean_over_few_phases_is_the_right_one(monkeypatch):
     for learner in (PhasedFTNL(0.5), PhasedFTNL(2.0, "exponential", growth=4.0)):
         few = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
         with monkeypatch.context() as more:
-            more.setattr(phased, "FEW_PHASES", 256)
+            more.setattr("privregret.companion.phased.FEW_PHASES", 256)
             many = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
         parts += (np.abs(few.value - many.value) / few.error).tolist()
     assert 0.5 < max(parts) <= 1
