@@ -8,7 +8,7 @@ count = $(words $(wildcard $(1)/*/*.ipynb))
 hold := exec 9<.; flock -s 9 2>/dev/null;
 
 .DELETE_ON_ERROR:
-.PHONY: all test smoke status site lab bench paper lint lock filter clean help FORCE
+.PHONY: all test mutants smoke status site lab bench paper lint lock filter clean help FORCE
 
 all: .venv/.ready  ## set up, then run every stale notebook (the default)
 	@$(hold) exec $(run) -m privregret reproduce $(ARGS)
@@ -16,6 +16,9 @@ all: .venv/.ready  ## set up, then run every stale notebook (the default)
 # three at a time, since some wait for processes and clocks
 test: .venv/.dev  ## run the tests, with third-party packages as references
 	@$(hold) exec $(run) -m pytest -n 3 --dist loadgroup --max-worker-restart 0 $(ARGS)
+
+mutants: .venv/.dev  ## plant faults, one by one, and print those that no test catches (ARGS="--random 20 --seed 1")
+	@$(hold) exec $(run) tests/mutants.py $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	@$(hold) exec $(run) -m privregret reproduce --smoke $(ARGS)

@@ -38,6 +38,11 @@ def pytest_addoption(parser):
     parser.addoption("--every-exercise", action="store_true", help="run all, not one that crashed")
 
 
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--every-fault"):
+        items[:] = [item for item in items if item.path.name != "test_mutants.py"]
+
+
 @pytest.fixture(scope="session")
 def short_runs() -> list[dict]:
     """What `cases.short_runs` gives compiled, here, and in a process without compiled kernels."""

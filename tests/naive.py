@@ -61,7 +61,7 @@ def per_round(index):
     return play
 
 
-def adap_klucb(epsilon, alpha=3.1):
+def adap_klucb(epsilon, alpha=3.1, choose=smallest):
     """Azize and Basu 2022: every reward is kept, the second half of an arm's is used."""
 
     def play(rewards, rng):
@@ -72,7 +72,7 @@ def adap_klucb(epsilon, alpha=3.1):
                 levels = [alpha * math.log(j + 1) / n for n in sizes.values()]
                 high = [m + c / epsilon for m, c in zip(means.values(), levels, strict=True)]
                 index = zip(np.clip(high, 0, 1), levels, strict=True)
-                j = smallest([-kl_inverse(*at) for at in index], rng)
+                j = choose([-kl_inverse(*at) for at in index], rng)
             sizes[j] = max(1, len(data[j]))
             batch = [row[j] for row in rewards[len(actions) :][: sizes[j]]]
             data[j], actions = data[j] + batch, actions + [j] * len(batch)
@@ -141,7 +141,9 @@ class Recorder:
 
     def __init__(self, rng, certain=False):
         self.rng, self.certain, self.scales = rng, certain, []
-        self.random = rng.random
+
+    def __getattr__(self, name):
+        return getattr(self.rng, name)
 
     def laplace(self, loc, scale):
         self.scales.append(float(scale))
@@ -151,15 +153,17 @@ class Recorder:
         return n * p if self.certain else self.rng.binomial(n, p)
 
 
-def plain(kernel):
-    """The Python function of a kernel and of those it calls; noise is `Generator.laplace`'s."""
+def plain(kernel, **instead):
+    """The Python function of a kernel and of those it calls; noise is `Generator.laplace`'s, and
+    some functions may be replaced."""
     function = getattr(kernel, "py_func", kernel)
+    instead = {"laplace": lambda scale, rng: rng.laplace(0.0, scale)} | instead
     names = {
-        name: plain(f) if "rng" in signature(f).parameters else f
+        name: plain(f, **instead) if "rng" in signature(f).parameters else f
         for name, f in function.__globals__.items()
         if hasattr(f, "py_func") and name in function.__code__.co_names
     }
-    names = function.__globals__ | names | {"laplace": lambda scale, rng: rng.laplace(0.0, scale)}
+    names = function.__globals__ | names | instead
     return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
 
 

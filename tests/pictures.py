@@ -9,11 +9,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
+from privregret.press import style
+
 
 def problems(fig, data) -> list[str]:
     """Say what a figure draws that the data published with it do not have, or does not explain.
 
-    Curves and edges of bands in colour must have the numbers of columns; black is for bounds.
+    Curves and edges of bands in colour must have the numbers of columns; black is for bounds,
+    which do not go back and forth, and shade from 0. A figure is as wide as a column or a page.
     """
     numbers = data.select_dtypes("number").to_numpy(float).ravel()
     known, wrong = np.unique(numbers[np.isfinite(numbers)]), []
@@ -21,12 +24,18 @@ def problems(fig, data) -> list[str]:
     renderer = FigureCanvasAgg(fig).get_renderer()
     legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes if ax.get_legend())]
     entries = {text.get_text() for legend in legends for text in legend.get_texts()}
+    if fig.get_figwidth() not in (style.COLUMN[0], style.PAGE[0]):
+        wrong.append(f"it is {fig.get_figwidth():g} inches wide")
     for ax in filter(mpl.axes.Axes.get_visible, fig.axes):
         lines = [line for line in ax.lines if line.get_visible() and len(line.get_xdata()) > 2]
         for line in lines:
             label = str(line.get_label())
             if to_hex(line.get_color()) != "#000000":
                 wrong += _absent(f"curve {label}", line.get_ydata(), known)
+            elif line.get_linewidth() == style.BOUND["linewidth"]:
+                steps = np.diff(np.asarray(line.get_xdata(), float))
+                if steps.min() < 0 < steps.max():
+                    wrong.append(f"bound {label} goes back")
             # a curve beside which its name is written is drawn without a label
             if not label.startswith("_") and label not in entries:
                 wrong.append(f"{label} has no entry in a legend")
@@ -34,6 +43,11 @@ def problems(fig, data) -> list[str]:
             if isinstance(band, PolyCollection) and band.get_alpha() in (0.2, 0.3):
                 for path in band.get_paths():
                     wrong += _absent("a band", path.vertices[:, 1], known)
+            elif isinstance(band, PolyCollection) and band.get_alpha() == 0.08:
+                heights = np.concatenate([path.vertices[:, 1] for path in band.get_paths()])
+                # its two edges have as many points, and three are there twice
+                if 2 * (heights == 0).sum() + 3 < len(heights):
+                    wrong.append("what is forbidden does not begin at 0")
         for axis in (ax.xaxis, ax.yaxis):
             wrong += _overlapping(axis, renderer)
     return wrong

@@ -3,6 +3,7 @@ papers' tuning."""
 
 import copy
 import math
+from dataclasses import is_dataclass
 from functools import partial
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ import pytest
 from cases import OTHER_BASES
 from conftest import refused
 from laws import tally
-from scipy.stats import chisquare
+from scipy.stats import chisquare, kstest, laplace
 
 from privregret import adversarial, estimates, instances, simulate
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit, htinf, tuning
@@ -183,22 +184,44 @@ def test_a_mistake_of_a_base_is_named(conversion):
         refused(partial(algorithm.run, problem, [30], 1), "choose", repr(arm))
 
 
-def test_tuning_reference_values():
-    exp3, perturbed = (make(10**5, 10, 0.1) for make in (tuning.batched_exp3, tuning.batched_ftpl))
-    assert (exp3.base.eta, exp3.base.gamma) == pytest.approx((8.886092e-5, 0.04092197), rel=1e-6)
-    assert (perturbed.base.eta, perturbed.base.cap) == (pytest.approx(8.336312e-5, rel=1e-6), 317)
-    assert exp3.tau == perturbed.tau == 10 and perturbed.base.resampling == "printed"
+TUNED = [  # fields, those inside first, by the formulas of the paper, computed apart
+    (tuning.batched_exp3, (10**5, 10, 0.1), (8.886092e-5, 0.04092197, 0.1, 10)),
+    (tuning.batched_exp3, (10**5, 10, 0.1, 2.0), (1.7772184e-4, 0.08184393, 0.1, 10)),
+    (tuning.batched_exp3, (100, 2, 0.001), (0.3969048, 1.0, 0.001, 1000)),
+    (tuning.batched_ftpl, (10**5, 10, 0.1), (8.336312e-5, 317, "printed", 0.1, 10)),
+    (tuning.batched_ftpl, (10**3, 4, 0.5, "corrected"), (8.593801e-4, 45, "corrected", 0.5, 2)),
+    (tuning.batched_htinf, (0.3,), (math.sqrt(6), 0.3, 4)),
+    (tuning.batched_htinf, (0.3, "exact"), (math.sqrt(1 + 2 / (4 * 0.3) ** 2), 0.3, 4)),
+    (tuning.batched_htinf_over_experts, (0.3,), (math.sqrt(6), 0.3, 4)),
+    (tuning.batched_exp4, (10**6, 4, 16, 0.5, 1e-6), (0.5, 1e-6, 0.0554994, 0.295683, 4444)),
+    (tuning.batched_exp4, (10**4, 4, 16, 1.0, 1e-6), (1.0, 1e-6, 0.1834569, 1.0, 486)),
+    (tuning.local_htinf, (0.2,), (math.sqrt(51), 0.2, 1)),
+    (tuning.local_exp3, (10**5, 10, 0.1), (2.4559797e-6, 0.013572245, 0.1, 1)),
+    (tuning.local_exp3, (10**4, 4, 2.0), (1.7552676e-4, 0.014879944, 2.0, 1)),
+    (tuning.local_exp4, (10**5, 4, 16, 0.5), (0.5, 1.8630566e-5, 0.007690232)),
+    (tuning.local_exp4, (10**3, 4, 16, 0.01), (0.01, 5.795427e-6, 0.07690810)),
+]
+
+
+def parameters(algorithm):
+    for value in vars(algorithm).values():
+        yield from parameters(value) if is_dataclass(value) else [value]
+
+
+@pytest.mark.parametrize("make, given, expected", TUNED)
+def test_tuning_reference_values(make, given, expected):
+    for found, wanted in zip(parameters(make(*given)), expected, strict=True):
+        assert found == (wanted if isinstance(wanted, str) else pytest.approx(wanted, rel=1e-5))
+
+
+def test_tuning_has_no_other_maker():
+    makers = {f for f in vars(tuning).values() if getattr(f, "__module__", "") == tuning.__name__}
+    assert makers == {make for make, *_ in TUNED}
     exp4 = tuning.batched_exp4(10**6, 4, 16, 0.5, 1e-6)
-    assert (exp4.tau, exp4.eta, exp4.gamma) == pytest.approx((4444, 0.0554994, 0.295683), rel=1e-5)
     assert exp4.scale(4, 16) == pytest.approx(0.271553, rel=1e-5)
-    local = tuning.local_exp4(10**5, 4, 16, 0.5)
-    assert (local.eta, local.gamma) == pytest.approx((1.86306e-5, 0.00769023), rel=1e-5)
-    assert tuning.batched_exp4(10**4, 4, 16, 1.0, 1e-6).gamma == 1
     # where the first term of gamma is the larger one
     long = partial(tuning.batched_exp4, 10**11, 4, 16, 1.0, 1e-6)
     assert long("corrected").gamma == pytest.approx(long().gamma * math.log(1e6) ** (1 / 3))
-    sigmas = [tuning.batched_htinf(0.3, *exact).base.sigma for exact in ([], ["exact"])]
-    assert sigmas == pytest.approx([math.sqrt(6), math.sqrt(1 + 2 / (4 * 0.3) ** 2)])
 
 
 def test_the_distribution_of_actions_over_experts_is_that_of_play():
@@ -285,6 +308,22 @@ def test_the_constant_in_the_noise():
     assert composition.composed_delta(1.0, shift, 16, 200) <= 1e-6
 
 
+@pytest.mark.parametrize("shift", [0.3, 2.0])
+def test_composed_deltas_are_upper_bounds_that_close_in(shift):
+    """Of one number by the formula, of two by a sum over fine cells, down to the coarsest grid."""
+    for epsilon in (0.05, 0.9 * shift):
+        truth = -math.expm1((epsilon - shift) / 2)
+        found = [composition.composed_delta(epsilon, shift, 1, grid) for grid in (1, 2, 7, 10_000)]
+        assert truth <= found[-1] + 1e-12 and all(truth < x for x in found[:-1])
+        assert found[-1] == pytest.approx(truth, rel=2e-3)
+        x, y = np.meshgrid(*2 * [(np.arange(4000) + 0.5) / 50 - 40])
+        p, q = (np.exp(-abs(x - c) - abs(y - c)) / 4 / 2500 for c in (0.0, shift))
+        both = np.maximum(p - math.exp(epsilon) * q, 0).sum()
+        found = [composition.composed_delta(epsilon, shift, 2, grid) for grid in (1, 2, 7, 10_000)]
+        assert all(both - 1e-3 * both <= x for x in found)
+        assert found[-1] == pytest.approx(both, rel=2e-3) and found[0] > 1.05 * both
+
+
 # the weights of the second leave their range, and are rebuilt
 LANES = [HTINF(1.0), EXP3(1.5, 1e-4), EXP3(0.1, 0.05), BatchedPrivate(HTINF(2.0), 0.13)]
 PROBLEMS = instances.gap_adversary(4, 0.5), instances.switching(3, 7, 300), lemma_11_pair(100)[1]
@@ -317,6 +356,22 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     curves = simulate.regret_curves(algorithm, problem, 4096, 256, 4, points=1)  # the same runs
     same = estimates.mean(curves.regret)
     assert 0 < abs((with_noise - same).value) < 5 * same.se
+
+
+def test_sums_of_the_noise_are_those_of_its_docstring():
+    """Of a uniform base the probabilities are known; its second batch begins as the first ends."""
+    algorithm, arms = BatchedPrivate(EXP3(0.1, 1.0), 0.02, 50), 4
+    one, two = (
+        algorithm.run_with_noise(instances.gap_adversary(arms, 0.25), t, 3, 4000)[1]
+        for t in (50, 100)
+    )
+    z, later = one[..., 0], two[..., 0] - one[..., 0]
+    assert ((z != 0).sum(axis=1) == 1).all() and ((later != 0).sum(axis=1) == 1).all()
+    np.testing.assert_allclose(one[..., 1], z, atol=1e-12)
+    np.testing.assert_allclose(two[..., 1], z + later / math.sqrt(2), atol=1e-12)
+    np.testing.assert_allclose(two[..., 2], 2 * two[..., 0], atol=1e-12)
+    for drawn in (z, later):
+        assert kstest(drawn[drawn != 0], laplace(scale=algorithm.scale).cdf).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("base", [adversarial.FTPL(0.1, 50), EXP3(0.1, 0.1), HTINF(2.0)], ids=repr)

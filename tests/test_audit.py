@@ -1,5 +1,6 @@
 """The audit of privacy: the ledger read off the code, the search for an event, planted faults."""
 
+import itertools
 import math
 import re
 from functools import partial
@@ -145,6 +146,33 @@ def test_the_audit_is_as_sure_as_it_says(runs, failure):
     for t, value in enumerate(wanted):
         found = audit.searched_loss(*given, lambda actions, t=t: actions[t] == 1).value
         assert found == pytest.approx(value)
+
+
+@pytest.mark.parametrize("runs", [5, 31, 1000])
+@pytest.mark.parametrize("failure", [1e-2, 1e-6])
+def test_a_searched_loss_has_a_quarter_of_the_failures_for_each_limit(runs, failure):
+    """Always against never, in the half of the plays that measures."""
+    sure = (failure / 4) ** (1 / (runs - runs // 2))
+    play = lambda rewards, rng: rewards[:, 0].astype(int)  # noqa: E731
+    found = audit.searched_loss(play, (LOW, HIGH), runs, 0, failure)
+    assert found.value == pytest.approx(max(0, math.log(sure / (1 - sure))))
+
+
+def test_what_chooses_the_event_does_not_measure_it(monkeypatch):
+    """Rounds by a quarter of the plays for the event and a quarter for them; then it by half."""
+    calls, shown = [], audit._shown
+
+    def noted(samples, rounds, first, level):
+        calls.append([len(samples[0]), first, level, [actions[-1] for actions in samples[0]]])
+        return shown(samples, rounds, first, level)
+
+    count = itertools.count()
+    play = lambda table, rng: np.array([0, 0, next(count) % 100])  # noqa: E731
+    monkeypatch.setattr(audit, "_shown", noted)
+    audit.searched_loss(play, (LOW, HIGH), 100, 0, 0.1)
+    *choices, last = calls[: len(calls) // 2]
+    assert last == [100, 50, 0.025, [*range(100)]] and len(choices) == 3
+    assert all(choice == [50, 25, 0.025, [*range(50)]] for choice in choices)
 
 
 def test_arguments_of_audits():

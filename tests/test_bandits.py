@@ -1,17 +1,35 @@
 """What is particular to each bandit algorithm."""
 
 import math
+from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import lectures
 import naive
 import numpy as np
 import pytest
 from cases import batched, dp_se, lazy_ucb
-from laws import by_play, same_law
+from laws import same_law
+from scipy import stats
+from scipy.integrate import quad
 
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, KLUCB, AdaPKLUCB, AnytimeLazyUCB
-from privregret.bandits.dp_klucb import batch_ends
+from privregret.bandits import (
+    DPIMED,
+    DPKLUCB,
+    DPSE,
+    IMED,
+    KLUCB,
+    UCB1,
+    AdaPKLUCB,
+    AnytimeLazyUCB,
+    lazy_ts,
+    queues,
+)
+from privregret.bandits import lazy_ucb as arrays
+from privregret.bandits.adap_klucb import _any
+from privregret.bandits.dp_klucb import _batches, batch_ends
+from privregret.core.jit import jit
 from privregret.instances import BernoulliBandit
 from privregret.studies.hu2021 import WideUCB
 
@@ -22,11 +40,12 @@ def bandit(*means):
     return BernoulliBandit("", means)
 
 
-def the_same(algorithm, slow, means, horizon, seed):
+def the_same(algorithm, slow, means, horizon, seed, **instead):
     """Whether the counts of every round agree, without chance in the rewards; and the actions."""
     settings, horizons = algorithm.settings(horizon, len(means)), np.arange(1, horizon + 1)
     rng = naive.Recorder(np.random.default_rng(seed), certain=True)
-    counts = naive.plain(type(algorithm).fast_run)(np.array(means), horizons, settings, rng)
+    kernel = naive.plain(type(algorithm).fast_run, **instead)
+    counts = kernel(np.array(means), horizons, settings, rng)
     actions = slow(np.tile(means, (horizon, 1)), np.random.default_rng(seed))
     return (counts == np.eye(len(means))[actions].cumsum(axis=0)).all(), actions
 
@@ -48,6 +67,125 @@ MEANS = [(0.875, 0.625, 0.25), (0.5, 0.5625), (0.0, 0.0, 0.0, 1.0), MANY]
 def test_event_by_event_is_round_by_round_when_rewards_are_certain(kind, slow, means, epsilon):
     for seed in range(2):
         assert the_same(kind(epsilon), slow(epsilon), means, 6000, seed)[0]
+
+
+def add_first(arms, lengths, pulls, arm, mean, first, rng):
+    """In place of a random order of ties: that of the arms."""
+    queues.add.py_func(arms, lengths, pulls, arm, mean, True, rng)
+
+
+def first_of_any(arms, lengths, q, rng):
+    """In place of a random arm of a queue in which all tie."""
+    size, waiting = lengths[q]["pulls"], []
+    while lengths[q]["head"] >= 0:
+        waiting.append(queues.take.py_func(arms, lengths, q))
+    for j in sorted(waiting)[1:]:
+        add_first(arms, lengths, size, j, arms[j]["mean"], True, rng)
+    return min(waiting)
+
+
+# with many arms and little noise some index is 1 up to rounding
+@pytest.mark.parametrize(
+    ("means", "epsilon"), [*product(MEANS[:3], (0.1, 2.0, 30.0)), (MANY, 0.1)], ids=str
+)
+def test_adap_klucb_is_round_by_round_when_rewards_are_certain_and_the_first_of_ties_leads(
+    means, epsilon
+):
+    slow = naive.adap_klucb(epsilon, 2.5, lambda indices, rng: int(np.argmin(indices)))
+    first = {"add": add_first, "_any": first_of_any}
+    for seed in range(2):
+        same, actions = the_same(AdaPKLUCB(epsilon, 2.5), slow, means, 6000, seed, **first)
+        assert same and len(set(actions)) == len(means)
+
+
+@jit
+def _first_of_ties(means, clipped, calls, rng):
+    """How often each of the arms is next, the last one added after a first went and came back; by
+    `_any`, where they tie although their means differ, or from the queue."""
+    counts, last = np.zeros(len(means), np.int64), len(means) - 1
+    for _ in range(calls):
+        waiting, lengths = queues.no_queues(len(means))
+        for j in range(last):
+            queues.add(waiting, lengths, 8, j, means[j], False, rng)
+        again = queues.take(waiting, lengths, 0)
+        queues.add(waiting, lengths, 8, again, means[again], False, rng)
+        queues.add(waiting, lengths, 8, last, means[last], False, rng)
+        next_ = _any(waiting, lengths, 0, rng) if clipped else queues.take(waiting, lengths, 0)
+        counts[next_] += 1
+    return counts
+
+
+@pytest.mark.parametrize("first, step", [(-0.5, -0.1), (0.0, 0.0), (1.0, 0.0)])
+@pytest.mark.parametrize("arms", [3, 4, 7])
+def test_of_tied_arms_each_is_next_equally_often(first, step, arms):
+    """Sees in nine of ten runs a third that is off by 0.016."""
+    means = first + step * np.arange(arms)
+    counts = _first_of_ties(means, step < 0, 30_000, np.random.default_rng(1))
+    assert stats.chisquare(counts).pvalue > 1e-4, counts
+
+
+def posteriors(state, t, epsilon):
+    """Of the arms of Lazy-DP-TS in round t."""
+    n = state["size"]
+    u = np.clip(state["mean"] + 3 * math.log(t) / (epsilon * n), 0, 1)
+    return stats.beta(u * n + 1, (1 - u) * n + 1)
+
+
+def cuts(epsilon, tries=400):
+    """States of Lazy-DP-TS in which rounds t to last may be skipped."""
+    rng, found = np.random.default_rng(2), []
+    for _ in range(tries):
+        arms, chances = np.zeros(3, arrays.ARM), np.empty(3)
+        arms["size"], arms["mean"] = 2 ** rng.integers(2, 9, 3), rng.random(3)
+        t = int(rng.integers(20, 400))
+        last = t + 1 + t // 16
+        leader, cut = lazy_ts._find_cut(arms, t, last, epsilon, chances)
+        found += [(arms, t, last, leader, cut, chances)] if cut else []
+    return found
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 100.0])
+def test_draws_beyond_the_cut_have_no_more_than_the_chances_of_surprises(epsilon):
+    """In the first round of a stretch and in the last, and in some hardly less."""
+    closest = 0.0
+    for arms, t, last, leader, cut, chances in cuts(epsilon):
+        for now in (t, last):
+            law = posteriors(arms, now, epsilon)
+            beyond = np.where(np.arange(3) == leader, law.cdf(cut), law.sf(cut))
+            assert (beyond <= chances * (1 + 1e-9)).all() and chances.sum() < 0.2
+            closest = max(closest, (beyond / chances).max())
+    assert closest > 0.8
+
+
+@jit
+def _chosen(arms, leader, cut, t, epsilon, chances, calls, rng):
+    """How often each arm leads in round t, if surprises are possible as often as they are said."""
+    counts, possible = np.zeros(len(arms), np.int64), np.empty(len(arms), np.bool_)
+    for _ in range(calls):
+        for j in range(len(arms)):
+            possible[j] = rng.random() < chances[j]
+        j = lazy_ts._choose_by_cut(arms, leader, cut, t, epsilon, possible, chances, rng)
+        counts[j] += 1
+    return counts
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 100.0])
+def test_choices_by_cut_are_draws_from_the_posteriors(epsilon):
+    """By quadrature; of arms that rarely lead, a chance that is a fifth too large is seen."""
+    likely = sorted(cuts(epsilon), key=lambda state: -state[-1].sum())[:4]
+    for arms, t, last, leader, cut, chances in likely:
+        for now in (t, last):
+            laws = [posteriors(arms[j : j + 1], now, epsilon) for j in range(3)]
+
+            def density(x, j, laws=laws):
+                others = [law.cdf(x)[0] for i, law in enumerate(laws) if i != j]
+                return laws[j].pdf(x)[0] * math.prod(others)
+
+            expected = np.array(
+                [quad(density, 0, 1, (j,), points=[cut], limit=200)[0] for j in range(3)]
+            )
+            given = arms, leader, cut, now, epsilon, chances, 200_000, np.random.default_rng(3)
+            assert stats.chisquare(_chosen(*given), 200_000 * expected).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("epsilon", [0.03, 0.3, 30.0])
@@ -85,12 +223,33 @@ def test_a_first_batch_longer_than_the_horizon():
         assert algorithm.run(bandit(0.5, 0.5), [20, 50], 0).tolist() == [[20, 0], [30, 20]]
 
 
+@pytest.mark.parametrize("kind", [DPKLUCB, DPIMED])
+@pytest.mark.parametrize("arm", [0, 2])
+def test_given_sums_are_those_of_the_arm_that_has_them(kind, arm, means=(0.25, 0.75, 0.5)):
+    """Without noise to speak of: the expected sums change nothing, others do."""
+    algorithm, rounds = kind(1e6, 1.5, ties="first"), np.arange(1, 1001)
+    ends = batch_ends(1.5, 1, 0, 1000)
+    expected = np.diff(ends, prepend=0)[:4] * means[arm]
+
+    def played(arm, given):
+        rng = naive.Recorder(np.random.default_rng(1), certain=True)
+        settings = algorithm.settings(1000, len(means))
+        return naive.plain(_batches)(np.array(means), rounds, settings, arm, given, rng)
+
+    usual = played(-1, np.empty(0))
+    assert (played(arm, expected) == usual).all()
+    assert (played(arm, expected + (0.5 - means[arm])) != usual).any() or means[arm] == 0.5
+    assert (played(arm, ends[:4] * (0.0 if means[arm] > 0.4 else 1.0)) != usual).any()
+
+
 @pytest.mark.parametrize(("forget", "optimism"), [(True, 1.0), (True, 0.5), (False, 3.1)])
 def test_ablated_dp_klucb(forget, optimism):
     algorithm, rounds = AblatedDPKLUCB(1.0, 1.5, forget=forget, optimism=optimism), [20, 100, 600]
     problem = bandit(0.9, 0.5, 0.4)
     drawn = algorithm.run(problem, rounds, 2, 4800)
-    assert same_law(by_play(algorithm.play, problem, rounds, 1200, seed=1), drawn)
+    first = replace(algorithm, ties="first")
+    for seed in range(4):
+        assert the_same(first, first.play, (0.875, 0.5, 0.375), 2000, seed)[0]
     whole = DPKLUCB(1.0, 1.5).run(problem, rounds, 2, 4800)
     assert not same_law(drawn, whole)
     nothing = AblatedDPKLUCB(1.0, 1.5, forget=False, optimism=1.0)
@@ -122,13 +281,15 @@ def test_batch_ends():
     assert batch_ends(1e300, 1, 0, 10**15).tolist() == [1, 2**62]
 
 
-@pytest.mark.parametrize("means", [(0.1, 0.1, 0.8), (0.2, 0.2, 0.7, 0.1)])
-def test_kl_ucb_draws_for_ties_in_rounds_that_it_does_not_look_at(means):
-    """The first two arms often have equal records; if every round is reported, each is seen."""
-    for seed in range(20):
+@pytest.mark.parametrize("algorithm", [UCB1(), KLUCB(), IMED()], ids=repr)
+@pytest.mark.parametrize("means", [(0.1, 0.1, 0.8), (0.2, 0.2, 0.7, 0.1), (0.55, 0.5, 0.45)])
+def test_rounds_that_are_not_looked_at_are_played_as_if_they_were(algorithm, means):
+    """If every round is reported, each is looked at. Of the first arms the records often tie."""
+    for seed, horizon in [*((seed, 3000) for seed in range(20)), *((s, 60_000) for s in range(5))]:
         skipping, looking = np.random.default_rng(seed), np.random.default_rng(seed)
-        once = KLUCB().run(bandit(*means), [3000], skipping)
-        assert (once[-1] == KLUCB().run(bandit(*means), np.arange(1, 3001), looking)[-1]).all()
+        once = algorithm.run(bandit(*means), [horizon], skipping)
+        every = algorithm.run(bandit(*means), np.arange(1, horizon + 1), looking)
+        assert (once[-1] == every[-1]).all()
         assert skipping.bit_generator.state == looking.bit_generator.state
 
 

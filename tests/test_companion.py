@@ -56,6 +56,18 @@ def test_exact_regret_is_the_mean_of_runs(learner, problem):
     assert (found.error < (0.05 if problem is RANDOM else 5e-3) * found.value + 1e-6).all()
 
 
+def test_the_error_of_a_mean_over_few_phases_is_the_right_one(monkeypatch):
+    """By 16 times as many phases: within the error, and by more than half of it somewhere."""
+    parts = []
+    for learner in (PhasedFTNL(0.5), PhasedFTNL(2.0, "exponential", growth=4.0)):
+        few = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
+        with monkeypatch.context() as more:
+            more.setattr("privregret.companion.phased.FEW_PHASES", 256)
+            many = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
+        parts += (np.abs(few.value - many.value) / few.error).tolist()
+    assert 0.5 < max(parts) <= 1
+
+
 def naive_votes_loss(learner, actions, extra=0):
     """By listing all vote counts."""
     ballot, worst = learner.ballot(math.log(actions)), 0.0

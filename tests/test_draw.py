@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, refused
+from matplotlib.collections import LineCollection, PolyCollection
 
 from privregret import estimates
-from privregret.press import draw, style
+from privregret.press import draw, notebook, publish, style
+from privregret.press.papers import PAPERS
 
 COLUMNS = ["epsilon", "algorithm", "t", "mean", "q10", "q90"]
 
@@ -67,14 +69,75 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {summary.se.iloc[-1]:.0f}"]
 
 
-def test_a_chart_draws_its_columns_two_errors_and_its_bounds():
-    frame = {"epsilon": [1.0, 2.0, 4.0], "mean": [8.0, 6.0, 3.0], "se": 0.5, "least": [4.0, 2.0, 1]}
-    data, bounds = pd.DataFrame(frame).assign(algorithm="UCB1"), {"least": "least", 9.0: "nine"}
-    (ax,) = draw.chart(data, "epsilon", "mean", bars="se", bounds=bounds).axes
-    drawn = [[frame["epsilon"], y] for y in (frame["mean"], frame["least"], [9.0] * 3)]
-    assert np.array_equal(sorted(line.get_xydata().T.tolist() for line in ax.lines), sorted(drawn))
-    (bars,) = (bar.get_segments() for bar in ax.collections)
-    assert [s[:, 1].tolist() for s in bars] == [[7.0, 9.0], [5.0, 7.0], [2.0, 4.0]]
+EDGES = "q10", "q90"
+ROWS = [(p, a, x) for p in ("low", "high") for a in ("IMED", "DP-SE") for x in (4.0, 1.0, 2.0)]
+GRID = pd.DataFrame(ROWS, columns=["setting", "algorithm", "epsilon"]).assign(
+    mean=np.arange(10.0, 22.0), se=np.linspace(0.1, 0.6, 12), q10=np.arange(5.0, 17.0)
+)
+LOOKS = draw.looks(["low", "high"])
+GRID = GRID.assign(q90=GRID.q10 + 9, least=GRID.epsilon + (GRID.setting == "high"))
+
+
+@pytest.mark.parametrize("by", ["algorithm", "setting"])
+@pytest.mark.parametrize("panel", [True, False])
+@pytest.mark.parametrize(("band", "bars"), [((), ""), (EDGES, ""), ((), "se"), (EDGES, "se")])
+@pytest.mark.parametrize("forbids", [True, False])
+def test_every_pair_of_options_of_a_chart_draws_its_own_columns(by, panel, band, bars, forbids):
+    other = "setting" if by == "algorithm" else "algorithm"
+    data = GRID if panel else GRID[GRID[other] == GRID[other][0]]
+    words = {"bounds": {"least": ("least", {"forbids": forbids}), 3.0: "three"}, "bars": bars}
+    words |= {"panel": other} if panel else {}
+    words |= {"looks": LOOKS} if by == "setting" else {}
+    fig = draw.chart(data, "epsilon", "mean", by, band=band, log="y", ticks=[1, 2], **words)
+    groups = list(data.groupby(other, sort=False)) if panel else [("", data)]
+    assert [ax.get_title() for ax in fig.axes] == [name for name, _ in groups]
+    width = style.PAGE if panel else style.COLUMN
+    assert fig.get_figwidth() == width[0] and list(fig.axes[0].get_xticks()) == [1, 2]
+    for ax, (_, part) in zip(fig.axes, groups, strict=True):
+        assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "log")
+        black = [line for line in ax.lines if line.get_label() in ("least", "three")]
+        least = part.drop_duplicates("epsilon").sort_values("epsilon")
+        wanted = [least[["epsilon", "least"]].to_numpy(), [[x, 3.0] for x in (1.0, 2.0, 4.0)]]
+        for line, points in zip(black, wanted, strict=True):
+            assert np.array_equal(line.get_xydata(), points)
+        assert len({str(line._unscaled_dash_pattern) for line in black}) == 2
+        curves = [line for line in ax.lines if line not in black]
+        shades = [c for c in ax.collections if isinstance(c, PolyCollection)]
+        marks = [c for c in ax.collections if isinstance(c, LineCollection)]
+        kinds = list(part.groupby(by, sort=False))
+        assert [line.get_label() for line in curves] == [name for name, _ in kinds] or bars
+        if forbids:
+            below = {tuple(point) for point in shades.pop().get_paths()[0].vertices.tolist()}
+            assert below == {*map(tuple, wanted[0].tolist())} | {(x, 0.0) for x in (1.0, 2.0, 4.0)}
+        assert len(shades) == len(kinds) * bool(band) and len(marks) == len(kinds) * bool(bars)
+        for line, (_, curve) in zip(curves, kinds, strict=True):
+            assert np.array_equal(line.get_xydata(), curve[["epsilon", "mean"]])
+        for shade, (_, curve) in zip(shades, kinds if band else [], strict=True):
+            edges = {*curve[["epsilon", "q10"]].itertuples(index=False, name=None)}
+            edges |= {*curve[["epsilon", "q90"]].itertuples(index=False, name=None)}
+            assert {*map(tuple, shade.get_paths()[0].vertices.tolist())} == edges
+        for mark, (_, curve) in zip(marks, kinds if bars else [], strict=True):
+            ends = np.column_stack([curve["mean"] - 2 * curve.se, curve["mean"] + 2 * curve.se])
+            np.testing.assert_allclose([s[:, 1] for s in mark.get_segments()], ends)
+
+
+def test_a_bound_is_drawn_where_it_is_known():
+    data = GRID.assign(least=GRID.least.where(GRID.epsilon != 2))
+    (ax,) = draw.chart(data, "epsilon", "mean", "setting", looks=LOOKS, bounds={"least": "x"}).axes
+    assert ax.lines[-1].get_xdata().tolist() == [1.0, 4.0]
+    none = data.assign(least=np.nan)
+    (ax,) = draw.chart(none, "epsilon", "mean", "setting", looks=LOOKS, bounds={"least": "x"}).axes
+    assert len(ax.lines) == 2
+
+
+@pytest.mark.parametrize(("size", "name"), [("COLUMN", "figure"), ("PAGE", "figure*")])
+def test_a_figure_is_set_in_a_column_or_across_the_page(root, size, name):
+    fig, _ = draw.subplots(figsize=getattr(style, size))
+    caption = f"{PAPERS['hu2021'].cited}: it."
+    notebook.current.texts.setdefault("figure", {})["one"] = {"caption": caption}
+    publish.figure(fig, GRID, "one")
+    tex = (root / "figures/hu2021/one.tex").read_text()
+    assert rf"\begin{{{name}}}" in tex and rf"\end{{{name}}}" in tex
 
 
 def test_the_mean_is_marked_on_the_curve_of_survivals():

@@ -23,6 +23,7 @@ from privregret.core import checks, streams
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
+from privregret.full_information.ftnl import PRESETS
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 
 COUNTED = BernoulliBandit, StochasticLosses  # of whose runs pulls are reported
@@ -79,6 +80,53 @@ def test_run_has_the_law_of_play(case):
     algorithm, _, problem, rounds, runs = case
     played = by_play(algorithm.play, problem, rounds, runs * 3 // 5, seed=1)
     assert same_law(played, algorithm.run(problem, rounds, 2, runs * 12 // 5))
+
+
+EPOCHS = [case for case in cases.FULL_INFORMATION if type(case.algorithm).fast_run]
+EPOCHS = [case for case in EPOCHS if len(case.problem.outcomes) == 1]
+
+
+@pytest.mark.parametrize("case", EPOCHS, ids=repr)
+def test_epoch_by_epoch_is_round_by_round_when_losses_are_certain(case):
+    """On one stream of noise; where losses are drawn, each sum is its mean."""
+    algorithm, problem, rounds = case.algorithm, case.problem, np.arange(1, 201)
+    once = algorithm
+    if getattr(algorithm, "bernoulli_resampling", False):
+        once = replace(algorithm, bernoulli_resampling=False)
+    means = np.repeat(problem.means, problem.counts)
+    kernel = naive.plain(type(algorithm).fast_run)
+    settings = algorithm.settings(200, len(means))
+    for seed in range(5):
+        rng = naive.Recorder(np.random.default_rng(seed), certain=True)
+        found = kernel(problem.kernel_data, rounds, settings, rng)
+        actions = once.play(np.tile(means, (200, 1)), seed)
+        assert (found == tally(problem, actions, rounds)).all()
+
+
+CERTAIN = Adversary("", [0, 100], cases.TURN.losses)
+THREE_TIMES = Advice(
+    "", [0, 40, 80], cases.ROWS[[0, 1, 0]], [[0, 1, 2, 1, 0], [2, 2, 1, 0, 0], [1, 0, 2, 2, 0]]
+)
+ROUND_BY_ROUND = {case.algorithm: case.problem for case in cases.ADVERSARIAL + cases.EXPERTS}
+# a little noise more changes what these play
+ROUND_BY_ROUND[adversarial.EXP4Batched(1.0, 1e-3, 0.002, 0.3, 1)] = cases.ADVISED
+ROUND_BY_ROUND[adversarial.EXP4Batched(1.0, 1e-3, 0.01, 0.3, 7)] = cases.ADVISED
+
+
+@pytest.mark.parametrize("algorithm", ROUND_BY_ROUND, ids=repr)
+def test_a_run_that_reports_each_round_is_play_on_certain_losses(algorithm):
+    """On one stream; advice changes twice."""
+    problem, rounds = CERTAIN, np.arange(1, 131)
+    if isinstance(ROUND_BY_ROUND[algorithm], ExpertProblem):
+        problem = ExpertProblem(CERTAIN, THREE_TIMES)
+    elif ROUND_BY_ROUND[algorithm].arms == 2:
+        problem = Adversary("", [0, 100], cases.SIDES.losses)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        own = streams.children(rng, 1)[0] if algorithm.lanes else rng
+        actions = algorithm.play(*tables(problem, problem.table(130)), own)
+        found = algorithm.run(problem, rounds, seed)
+        np.testing.assert_allclose(found, tally(problem, actions, rounds), rtol=1e-12)
 
 
 A_TENTH = {"laplace": lambda scale, rng: rng.laplace(0.0, scale / 10)}
@@ -237,9 +285,14 @@ def test_rounding_does_not_break_ties_between_leaders():
 
 
 def test_presets_and_what_they_guarantee():
-    printed = {"laplace": "hu2021", "exponential": "wu2026", "gumbel": "wu2026-proofs"}
-    for noise, scale in printed.items():
-        assert FTNL(0.5, noise, scale).privacy == Privacy(0.5, 1.0)
+    # the scale of the noise for epsilon = 1
+    factors = {"hu2021": {"laplace": 1}, "wu2026-proofs": {"gumbel": 1}}
+    factors["wu2026"] = {"laplace": 2, "exponential": 1, "gumbel": 2}
+    factors["corrected"] = {"laplace": 2, "exponential": 2, "gumbel": 2}
+    assert PRESETS == factors
+    for scale, noise in ((s, noise) for s, noises in factors.items() for noise in noises):
+        made, factor = FTNL(0.5, noise, scale), factors[scale][noise]
+        assert made.noise_scale(10) == 2 * factor and made.privacy == Privacy(0.5, 1 / factor)
         assert FTNL(0.5, noise).privacy == Privacy(0.5, 0.5)
     assert FTNL(0.5, "gumbel", 8.0).privacy == Privacy(math.inf, 0.125)
     assert RandomPrefixSoftmax(0.1).privacy == Privacy(0.1, 0.1)
@@ -420,7 +473,8 @@ class Script:
 NAMED = {"id": "toy", "label": "toy", "source": "nowhere", "privacy": NOT_PRIVATE}
 TOYS = [
     (BanditAlgorithm, BernoulliBandit("", (0.5, 0.6, 0.7))),
-    (full_information.FullInformationAlgorithm, instances.bernoulli_losses((0.5, 0.6, 0.7))),
+    # groups of several
+    (full_information.FullInformationAlgorithm, instances.bernoulli_losses((0.5, 0.7), (2, 1))),
     (adversarial.AdversarialAlgorithm, cases.TURN),
     (adversarial.ExpertAlgorithm, ExpertProblem(cases.TURN, instances.fixed_experts(3, 3))),
 ]
@@ -488,7 +542,8 @@ def test_what_an_event_kernel_returns_is_checked(kind, problem):
     """A number for each arm or run, and one checkpoint; `Problem.regret` checks the rest."""
     right, *wrong = [3.0], [[3.0]], [3.0, 4.0]
     if isinstance(problem, COUNTED):
-        right, *wrong = [[1, 2, 3]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]
+        right, few = [[1, 5], [6]] if problem.arms == 2 else [[1, 2, 3], [3, 3]]
+        right, *wrong = [right], [few], [right, right]
     for returned in (right, *wrong):
         algorithm = toy(kind, fast_run=staticmethod(lambda *given, x=returned: np.array(x)))
         curves = partial(simulate.regret_curves, algorithm, problem, 6, 2, 0, 1, 1)

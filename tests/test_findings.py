@@ -105,6 +105,21 @@ def test_vague_words_have_one_tolerance_and_their_verdicts_are_known_at_others()
     assert findings.at_tolerance(row, 0.5) == "reproduced under a condition"
 
 
+def test_of_all_rows_the_worst_decides():
+    """The worst verdict, then what is farthest beyond the criterion."""
+    for form, numbers, decides in (
+        *(({"at_most": 2}, [1, 3, 2], 1), ({"at_least": 2}, [1, 3, 2], 0)),
+        *(({"between": (1, 2)}, [1.5, 3, 0.5], 1), ({"between": (1, 2)}, [1.5, 2.25, 0], 2)),
+        *(({"equal": 2}, [2, 2.5, 1], 2), ({"below": 2}, [1, 1.5, 0], 1)),
+        *(({"above": 2}, [4, 3, 5], 1), ({"at_least": 2}, [3, (2.5, 1), 4], 1)),
+        # what differs for certain is worse than what may differ by more
+        *(({"at_least": 2}, [(1.5, 1), 1.75], 1), ({"at_most": 2}, [(2.5, 1), 2.25], 1)),
+        ({"at_least": 2}, [(3, 2), (3, 3), (3, 1)], 1),
+    ):
+        made = [Estimate(*n) if isinstance(n, tuple) else Estimate(n) for n in numbers]
+        assert criterion(**form).worst(made) == decides, (form, numbers)
+
+
 def test_a_criterion_is_printed_as_it_is():
     for form, printed in (
         *(({"at_most": 2.5}, "<= 2.5"), ({"below": -1e-9}, "< -1e-9"), ({"above": 0}, "> 0")),

@@ -21,7 +21,7 @@ def test_losses_are_what_the_papers_say():
     assert packing.counts.tolist() == [1, 6]
     doubling = instances.doubling(5)
     np.testing.assert_allclose(doubling.gaps[1:], doubling.gaps[1] * 2.0 ** np.arange(5))
-    assert doubling.gaps[-1] == pytest.approx(0.9)
+    assert doubling.gaps[-1] == pytest.approx(0.9) and doubling.means[0] == 0.05
     cyclic = instances.cyclic(10, 0.05)
     assert cyclic.counts.tolist() == [1, 2, 7] and cyclic.means.tolist() == [0, 0.05, 1]
     same = instances.cyclic(None, 0.05, log_actions=math.log(10))
@@ -52,7 +52,9 @@ def test_tables_have_the_means_and_regret_counts_gaps():
     assert instances.HU2021_2.regret(counts, [10])[:, 0] == pytest.approx(expected)
     losses = instances.bernoulli_losses((0.5, 0.2), (2, 3))
     assert losses.regret(np.array([[4, 6]]), [10]) == pytest.approx([4 * 0.3])
-    assert TURN.regret([[3.0, 7.0]], [5, 10]) == pytest.approx(np.array([[3.0, 2.0]]))
+    for rounds, best in ([5, 10], [0, 5]), ([3, 8], [0, 3]), ([1, 5, 10], [0, 0, 5]):
+        paid = np.arange(2.0, 2 + len(rounds))
+        assert TURN.regret([paid], rounds).tolist() == [(paid - best).tolist()]
 
 
 def test_comparators_of_experts():
@@ -77,10 +79,15 @@ def test_adversaries_are_what_the_paper_says():
     losses = instances.stochastically_constrained(3, 0.2, 5000).table(5000)
     np.testing.assert_allclose(losses[:, 1] - losses[:, 0], 0.2)
     assert {0.0, 0.8} == set(np.round(losses[:, 0], 12))
+    lengths = np.diff(instances.stochastically_constrained(3, 0.2, 5000).starts)
+    assert lengths.tolist() == [math.ceil(1.6**m) for m in range(1, 1 + len(lengths))]
     adversary = instances.switching(4, 13, 1000)
     problem = ExpertProblem(adversary, instances.tracking_experts(adversary, 10, 1000, 50, 1))
     (losses,) = problem.comparators([1000])
     assert losses[0] == 0 == losses.argmin()
+    for named in problem.advice.group.T[1:]:
+        # a new arm in each block
+        assert set(named) == {0, 1, 2, 3} and 0.05 < np.mean(named[1:] == named[:-1]) < 0.6
 
 
 def test_the_law_of_a_problem_leaves_out_its_name():

@@ -197,6 +197,12 @@ def test_what_is_not_private_has_no_finite_ledger(name):
     assert math.isinf(dearest(LEARNERS[name], TABLES))
 
 
+def test_what_shows_on_the_opposite_table_alone_is_noticed():
+    """On a table of ones it plays the same whether it asks for the type or not."""
+    asks = Bandit(last(lambda x, rng: isinstance(x, float) and x < 0.5))
+    assert math.isinf(dearest(asks, TABLES[1:2]))
+
+
 KEPT = {}
 
 

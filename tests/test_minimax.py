@@ -155,6 +155,18 @@ def test_certificates_are_close_at_small_epsilon_and_prove_less_if_they_are_inva
     assert found.game.certified((adversary, pairs, tables), 2.0) < found.value - 0.01
 
 
+@pytest.mark.parametrize("delta", [0.01, 0.2])
+@pytest.mark.parametrize("feedback", ["bandit", "full"])
+def test_a_certificate_for_pure_privacy_proves_no_more_than_its_deltas_allow(feedback, delta):
+    game = Game(3, feedback)
+    pure, found = minimax(game, 0.5), minimax(game, 0.5, delta)
+    for factor, spent in product((1, 10), (0, 0.5, 1)):
+        tables = found.certificate.tables * spent
+        for adversary, pairs, _ in (pure.certificate, found.certificate):
+            bound = game.certified((adversary, factor * pairs, tables), 0.5, delta)
+            assert bound <= found.value + 1e-9 < pure.value
+
+
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
 def test_epoch_plans_have_the_privacy_of_report_noisy_max(noise):
     game, learner = Game(5, "full"), FTNL(1.0, noise)

@@ -20,6 +20,7 @@ from planted import run
 
 from privregret.press import batch, record, text
 from privregret.press import notebook as nb
+from privregret.press.findings import UNDECIDED
 from privregret.press.papers import PAPERS
 
 NAMES = batch.notebooks()
@@ -88,6 +89,22 @@ def test_a_file_must_come_with_what_it_holds(tmp_path):
         refused(lambda given=given: checked(own, given), *shown, error=nb.ParameterError)
 
 
+# what so small parameters decide otherwise
+SMALL = {"asi2025/expert-exponents", "azize2025/order-is-seen", "companion/loose"}
+SMALL |= {"hu2021/lazy-competitive-beyond"}
+
+
+# one threshold of two runs, drawn for both
+KNOWN = {"sparse-switch-run": ["bound threshold goes back"]}
+
+
+def turned(row, was):
+    """Whether a finding of the same criterion, decided then as now, is now decided otherwise."""
+    verdicts = row["verdict"], was.get("verdict", UNDECIDED)
+    decided = UNDECIDED not in verdicts and row["criterion"] == was.get("criterion")
+    return decided and len({v.startswith(("not", "does not")) for v in verdicts}) == 2
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_published_is_whole_and_named_and_all_of_its_texts_are_used(smoke, name):
     root = smoke(name)
@@ -107,10 +124,13 @@ def test_what_is_published_is_whole_and_named_and_all_of_its_texts_are_used(smok
     assert texts["claim"] and {*texts["claim"]} == {row["key"] for row in new["findings"]}
     for pattern in (*texts["figure"], *texts["table"]):
         assert fnmatch.filter(mine, f"{paper}/{pattern}"), pattern
+    was = {row["key"]: row for row in old.get("findings", [])}
+    moved = [row["key"] for row in new["findings"] if turned(row, was.get(row["key"], {}))]
+    assert {f"{paper}/{key}" for key in moved} <= SMALL
     # a finding may be shown by a figure of another notebook
     assert {row["figure"] for row in new["findings"] if row["figure"]} <= {*kept["outputs"]}
     wrong = json.loads((root / "pictures.json").read_text())["wrong"]
-    assert not {key: found for key, found in wrong.items() if found}
+    assert not {key: found for key, found in wrong.items() if {*found} - {*KNOWN.get(key, [])}}
 
 
 def test_columns_have_one_meaning_each():

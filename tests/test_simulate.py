@@ -185,14 +185,43 @@ def test_the_same_numbers_with_any_backend_of_joblib(backend):
         assert_frame_equal(curves(ALGORITHMS[2:], runs=5, workers=2), expected, check_exact=True)
 
 
-def test_hardest_measures_where_it_did_not_choose():
+def test_hardest_measures_where_it_did_not_choose(monkeypatch):
     gaps = [instances.gap_adversary(3, gap) for gap in (0.0, 0.5, 0.01)]
     algorithm = tuning.batched_htinf(1.0)
+    chosen, summary = [], simulate.regret_summary
+
+    def noted(*given, **named):
+        chosen.append(summary(*given, **named))
+        return chosen[-1]
+
+    monkeypatch.setattr(simulate, "regret_summary", noted)
     problem, sample = worst_problem(algorithm, gaps, 2000, 12, 3)
     assert problem is gaps[1]
+    # by other runs than are reported, a quarter as many
+    (found,) = chosen
+    assert (found.runs == 3).all() and sample[:3].mean() != pytest.approx(found["mean"][1])
     again = regret_curves(algorithm, problem, 2000, 12, 3, points=1).regret
     np.testing.assert_array_equal(sample, again)
     refused(lambda: worst_problem([UCB1(), DPSE(1.0)], [HU2021_2], 100, 2, 1), "algorithm", "DPSE")
+
+
+@dataclass(frozen=True)
+class Tailed(Alternate):
+    """Claims a power tail of this index."""
+
+    index: float
+    id = "tailed"
+
+    def tail_index(self, problem):
+        return self.index
+
+
+def test_from_an_index_of_2_on_the_error_of_a_mean_is_known():
+    """Below it the variance is infinite."""
+    algorithms = [Tailed(4, index) for index in (0.5, 1.5, 1.99, 2.0, 2.1, math.inf)]
+    heavy = [True] * 3 + [False] * 3
+    given = {"algorithms": algorithms, "horizon": 10, "runs": 3, "points": 1}
+    assert curves(**given).heavy[::3].tolist() == summarised(**given).heavy.tolist() == heavy
 
 
 @pytest.mark.parametrize("horizon", [2, 10, 99, 2**22, 10**15])

@@ -1,19 +1,22 @@
 """Streams are known by what decides a run's law, and by nothing that may change its name."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 
 import cases
 import numpy as np
 from conftest import ROOT, refused
 
+from privregret import instances, rare
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit
-from privregret.bandits import DPSE, AnytimeLazyUCB, BanditAlgorithm
+from privregret.bandits import DPIMED, DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm
 from privregret.core import identity, streams
 from privregret.core.algorithm import NOT_PRIVATE
-from privregret.instances import HU2021_2, BernoulliBandit
+from privregret.instances import HU2021_2, Advice, BernoulliBandit, gap_adversary
+from privregret.simulate import regret_curves
 
 GOLDEN = json.loads((ROOT / "tests/golden_keys.json").read_text())
+NUMBERS = json.loads((ROOT / "tests/golden_numbers.json").read_text())
 
 
 def test_golden_keys():
@@ -22,6 +25,75 @@ def test_golden_keys():
     missing = [f"{json.dumps(n)}: {keys[n]}," for n in keys if n not in GOLDEN]
     assert not missing, "\n".join(["add to tests/golden_keys.json:", *missing])
     assert keys == GOLDEN and len({*map(tuple, keys.values())}) == len(keys)
+
+
+def unmoved(what, found):
+    """Compare with what is kept; a new entry is printed, and added to the file by hand."""
+    missing = [f"{json.dumps(n)}: {json.dumps(found[n])}," for n in found if n not in NUMBERS[what]]
+    assert not missing, "\n".join([f"add to {what} in tests/golden_numbers.json:", *missing])
+    assert found == NUMBERS[what]
+
+
+def test_golden_runs():
+    """What is played from a seed: one run for each algorithm, the third of its stream."""
+    runs = {repr(c): c.algorithm.run(c.problem, c.rounds, 5, 3)[2].tolist() for c in cases.KINDS}
+    unmoved("runs", runs)
+
+
+def test_golden_curves():
+    """The last of several blocks, of one stream and of a stream for each run; and of rare runs."""
+    algorithms = UCB1(), AnytimeLazyUCB(0.5)
+    curves = [regret_curves(a, HU2021_2, 500, 70, 5, points=1, workers=1) for a in algorithms]
+    adversary = gap_adversary(3, 0.25)
+    curves += [regret_curves(EXP3(0.1, 0.1), adversary, 500, 70, 5, points=1, workers=1)]
+    last = {frame.algorithm[0]: frame.regret.tolist()[-2:] for frame in curves}
+    weighted = rare.regrets(DPIMED(0.5), HU2021_2, 500, 20, 5, workers=1)
+    last["rare"] = weighted[["regret", "weight"]].iloc[-1].round(9).tolist()
+    unmoved("curves", last)
+
+
+def test_golden_defaults():
+    """A default is in no key: another one would play otherwise in the same stream."""
+    kinds = {type(case.algorithm) for case in cases.CASES}
+    found = {k.__name__: {f.name: f.default for f in fields(k)} for k in kinds}
+    kept = {n: {f: x for f, x in d.items() if x is not MISSING} for n, d in found.items()}
+    unmoved("defaults", dict(sorted(kept.items())))
+
+
+MADE = {  # each maker of a problem with all of its parameters
+    "bernoulli_losses": [((0.1, 0.5), (1, 3))],
+    "cyclic": [(10, 0.05), (10, 0.05, True), (None, 0.05, False, 20.0)],
+    "dependent": [("antithetic", 0.2), ("comonotone", 0.2, 3), ("copies", 0.2, 4)],
+    "deterministic_losses": [((0.1, 0.5), (1, 3))],
+    "doubling": [(5,), (3, 4, 0.5, False), (3, 1, 0.9, True, 30.0)],
+    "equal_gaps": [(4, 0.1)],
+    "exp3_leakage_pair": [()],
+    "fixed_experts": [(5, 3)],
+    "gap_adversary": [(3, 0.5), (4, 0.25, True)],
+    "improving_arm": [(3, 7), (3, 0)],
+    "lemma_11_pair": [(7,)],
+    "packing": [(7, 0.1)],
+    "stochastically_constrained": [(3, 0.2, 5000)],
+    "switching": [(3, 7, 300)],
+    "tracking_experts": [(instances.switching(4, 13, 1000), 10, 1000, 50, 1)],
+}
+
+
+def law(thing):
+    """What identifies a problem, a pair of them, or advice."""
+    if isinstance(thing, tuple):
+        return [law(one) for one in thing]
+    advice = [thing.starts, thing.rows, thing.group] if isinstance(thing, Advice) else None
+    return list(identity.digest(advice or thing.distribution))
+
+
+def test_golden_problems():
+    """No named problem changes, and none that is made of given parameters."""
+    public = {name: vars(instances)[name] for name in instances.__all__}
+    named = {name: law(x) for name, x in public.items() if isinstance(x, instances.Problem)}
+    assert {*MADE} == {n for n, x in public.items() if not isinstance(x, type)} - {*named}
+    made = {f"{n}{given}": law(public[n](*given)) for n, all_ in MADE.items() for given in all_}
+    unmoved("problems", named | made)
 
 
 @dataclass(frozen=True)

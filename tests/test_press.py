@@ -1,0 +1,67 @@
+"""Pairs in the press: of parameters that are asked for and small ones, of what a notebook imports,
+of keys and patterns, of runs that differ in one thing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT
+
+from privregret.core import files
+from privregret.press import batch, notebook, publish, record, text
+from privregret.press.papers import PAPERS
+
+NAME = "hu2021/4-bandit-setting"
+SMALL = files.toml(ROOT / "notebooks/smoke.toml")
+
+
+@pytest.mark.parametrize("smoke", [False, True])
+@pytest.mark.parametrize("given", [{}, {"runs": "5"}, {"runs": "5", "seed": "77"}])
+def test_what_is_asked_for_comes_before_small_parameters_and_these_before_the_usual(smoke, given):
+    (job,) = batch.jobs([NAME], given, smoke=smoke)
+    usual = notebook.declared((ROOT / f"notebooks/{NAME}.ipynb").read_bytes())
+    wanted = usual | (SMALL[NAME] if smoke else {}) | {p: int(v) for p, v in given.items()}
+    assert job.parameters == wanted
+    assert job.changed == {p: v for p, v in wanted.items() if v != usual[p]}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_edit_of_studies_concerns_the_notebooks_that_import_them(name):
+    (job,) = batch.jobs([name], {})
+    imported = any(
+        line.startswith(("from", "import")) and "studies" in line for line in job.code.split("\n")
+    )
+    layers = {f"src/privregret ({layer})" for layer in ("engine", "press", "studies")}
+    wanted = layers if imported else layers - {"src/privregret (studies)"}
+    assert {path for path in batch.inputs(job) if path.startswith("src")} == wanted
+
+
+@pytest.mark.parametrize("changed", [{}, {"runs": 3}, {"seed": 4, "runs": 2}])
+def test_the_manifest_has_the_parameters_of_the_last_run_though_no_number_moved(
+    root, tmp_path_factory, monkeypatch, changed
+):
+    data, origin = pd.DataFrame({"x": [1.0, 2.0]}), {"code": "c", "lock": "l", "sources": "s"}
+    for given in ({"seed": 3, "runs": 2}, {"seed": 3, "runs": 2} | changed):
+        staged = tmp_path_factory.mktemp("staged")
+        monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
+        monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/one", given))
+        notebook.current.texts["table"] = {"one": {"caption": f"{PAPERS['hu2021'].cited}: it."}}
+        publish.table(data, "one")
+        record.adopt(staged, root, "hu2021/one", origin)
+        assert record.read(root)["notebooks"]["hu2021/one"]["parameters"] == given
+
+
+def test_the_entry_of_a_key_comes_before_those_of_patterns():
+    for keys in (["a-*", "a-1", "*"], ["*", "a-1", "a-*"], ["a-1", "*", "a-*"]):
+        texts = {"figure": {key: {"caption": key} for key in keys}}
+        first = next(key for key in keys if "*" in key)
+        found = [text.entry(texts, "figure", key)["caption"] for key in ("a-1", "a-2", "b")]
+        assert found == ["a-1", first, "*"]
+
+
+def test_a_number_moves_by_more_than_rounding_only():
+    """In each column: those that are equal, and those that are not."""
+    kept = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, np.nan], "name": ["a", "b"]})
+    assert not record.moved(kept, kept.assign(x=kept.x * (1 + 1e-12)))
+    for column, value in (("x", [1.0, 2.1]), ("y", [3.1, np.nan]), ("y", [3.0, 1.0])):
+        assert record.moved(kept, kept.assign(**{column: value}))
+    assert record.moved(kept, kept.assign(name=["a", "c"])) and record.moved(kept, kept[:1])
