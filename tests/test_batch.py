@@ -147,13 +147,19 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
     source, palette = (settled.root / f"src/privregret/{p}" for p in ("bounds/hu2021.py", PALETTE))
     green, blue = (f'"DP-SE" = ["{colour}"' for colour in ("green", "blue"))
     for path, old, new, said in (
-        (source, "Bounds of", "The bounds of", "src/privregret (engine)"),
-        (palette, green, blue, "src/privregret (press)"),
+        (source, "Bounds of", "The bounds of", "src/privregret/bounds/hu2021.py"),
+        (palette, green, blue, "src/privregret/press/palette.toml"),
         (two.with_suffix(".toml"), "A line.", "The line.", "notebooks/demo/two.toml"),
     ):
         edit(path, old, new)
         named(stale(settled)["demo/two"], said)
         edit(path, new, old)
+    # what no notebook reaches, and what makes pages
+    (settled.root / "src/privregret/bandits/own.py").write_text("")
+    for path in ("bandits/ucb1.py", "press/render.py", "press/batch.py"):
+        with (settled.root / "src/privregret" / path).open("a") as file:
+            file.write("# a line\n")
+    assert stale(settled) == {}
     (settled.root / "build/notebooks/demo/one.ipynb").write_text("{")
     edit(two, "[0, 1]", "[0, 2]")
     edit(settled.root / "figures/findings.md", "small", "large")

@@ -24,17 +24,6 @@ def test_what_is_asked_for_comes_before_small_parameters_and_these_before_the_us
     assert job.changed == {p: v for p, v in wanted.items() if v != usual[p]}
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_an_edit_of_studies_concerns_the_notebooks_that_import_them(name):
-    (job,) = batch.jobs([name], {})
-    imported = any(
-        line.startswith(("from", "import")) and "studies" in line for line in job.code.split("\n")
-    )
-    layers = {f"src/privregret ({layer})" for layer in ("engine", "press", "studies")}
-    wanted = layers if imported else layers - {"src/privregret (studies)"}
-    assert {path for path in batch.inputs(job) if path.startswith("src")} == wanted
-
-
 @pytest.mark.parametrize("changed", [{}, {"runs": 3}, {"seed": 4, "runs": 2}])
 def test_the_manifest_has_the_parameters_of_the_last_run_though_no_number_moved(
     root, tmp_path_factory, monkeypatch, changed

@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from privregret.core import code_key, files
 from privregret.core.files import PACKAGE, ROOT, digest, locked
-from privregret.press import notebook, record, render
+from privregret.press import notebook, reached, record, render
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 
 # exit codes; 130 is the shell's for an interrupt
@@ -190,10 +190,7 @@ def inputs(job: Job) -> dict[str, str]:
     data = [ROOT / LOCK, NOTEBOOKS / f"{job.name}.toml", *named(job.parameters)]
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
     found |= {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data if f.is_file()}
-    layers = code_key.layers()
-    if "privregret.studies" not in job.code and "import studies" not in job.code:
-        del layers["studies"]
-    return found | {f"src/privregret ({name})": layer for name, layer in layers.items()}
+    return found | {f"src/privregret/{f}": one for f, one in reached.hashes(job.code).items()}
 
 
 def origin(name: str, found: dict[str, str]) -> dict[str, str]:
