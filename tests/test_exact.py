@@ -209,6 +209,17 @@ def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
     assert abs(cold.value[0] - leader.value[0]) <= cold.error[0] + leader.error[0]
 
 
+@pytest.mark.parametrize("others", [1, 10, 1000, 10**6, 10**9])
+@pytest.mark.parametrize("mean", [0.1, 0.5, 1 - 1e-3])
+def test_a_leader_after_one_round_by_a_formula(others, mean):
+    """Of equally good actions each leads with the same chance; 1 / (1 + binomial) has a mean."""
+    losses = instances.bernoulli_losses((0.3, mean), (1, others))
+    lose = math.exp(others * math.log(mean))
+    expected = 0.7 * (1 - lose * mean) / ((others + 1) * (1 - mean)) + 0.3 * lose / (others + 1)
+    found = exact.selection_probabilities(losses, 1, "none", 1.0).group[0]
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("noise", NOISES)
 def test_bounds_on_probabilities_are_bounds_and_near_for_fixed_losses(noise):
     for gap, scale in product((0.01, 0.2, 1.0), (0.5, 4.0)):
