@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, refused
+from matplotlib.cbook import STEP_LOOKUP_MAP
 from matplotlib.collections import LineCollection, PolyCollection
 
 from privregret import estimates
@@ -147,6 +148,10 @@ def test_the_mean_is_marked_on_the_curve_of_survivals():
     assert list(ax.lines[-1].get_xdata()) == [2.0, 2.0]
     (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
     np.testing.assert_allclose(marked, [[4.0, 0.1]])
+    # between two regrets no run falls: there the probability is that of the larger one
+    (steps,) = (line for line in ax.lines if len(line.get_xdata()) == 3)
+    corners = STEP_LOOKUP_MAP[steps.get_drawstyle()](*steps.get_xydata().T).T.tolist()
+    assert corners == [[9, 0.01], [4, 0.01], [4, 0.1], [1, 0.1], [1, 1]]
 
 
 @pytest.mark.parametrize(("count", "finals"), [(3, 0), (7, 1)])
