@@ -141,6 +141,15 @@ def test_a_figure_is_set_in_a_column_or_across_the_page(root, size, name):
     assert rf"\begin{{{name}}}" in tex and rf"\end{{{name}}}" in tex
 
 
+def test_a_tick_too_near_to_the_last_label_has_none():
+    _, ax = draw.subplots()
+    ax.set(xscale="log", xlim=(0.01, 1))
+    draw.epsilon_ticks(ax, [1.0, 0.01, 0.1, 0.11, 0.12, 0.2])
+    ax.figure.canvas.draw()
+    shown = [label.get_text() for label in ax.get_xticklabels()]
+    assert shown == ["0.01", "0.1", "", "", "0.2", "1"]
+
+
 def test_the_mean_is_marked_on_the_curve_of_survivals():
     curve = {"algorithm": "IMED", "at_least": [9.0, 4.0, 1.0], "probability": [0.01, 0.1, 1.0]}
     _, ax = draw.subplots()
