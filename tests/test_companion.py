@@ -19,6 +19,7 @@ from privregret.bandits import HybridUCB
 from privregret.bounds import cesari2026, hu2021, wu2026
 from privregret.bounds import companion as bounds
 from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
+from privregret.companion import margin_stop as stop
 from privregret.companion.coins import Coins, best_rule, crowding, selection
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
@@ -105,6 +106,21 @@ def test_stop_law_is_that_of_play():
         changed = (runs[:, 1] == j) & (runs[:, 0] != j)
         expected = law[0, j] * 2 / 3
         assert abs(changed.mean() - expected) < 5 * math.sqrt(expected / len(runs))
+
+
+def test_noise_of_the_stop_is_no_more_and_no_less_than_its_part_of_the_budget_needs():
+    """A round moves a margin by almost 2: once for the threshold's noise, twice for that of the
+    check that succeeds. Small tables show less, since their margins hardly move both ways."""
+    learner = MarginStop(0.5, 0.2)
+    rule, sums = learner.rule(math.log(100)), np.zeros((2, 100), stop.ACTION)
+    # the best action loses 1 in the round, or all others do
+    sums["loss"][:, 1:] = [[1000.0], [1001.0]]
+    sums["loss"][0, 0] = 1.0
+    low, high = (stop._margin(one, rule.first_scale) / rule.noise for one in sums)
+    # margins that miss the threshold move up, the next one down
+    before, after = (stop.stopping_chances(np.array([1 + x, 1 - x]))[0] for x in (0, high - low))
+    part = learner.fraction * learner.epsilon
+    assert 0.98 * part < math.log(before[1] / after[1]) <= part
 
 
 def packing_bound(actions, epsilon, rounds):

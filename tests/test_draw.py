@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, refused
+from matplotlib.cbook import STEP_LOOKUP_MAP
 from matplotlib.collections import LineCollection, PolyCollection
 
 from privregret import estimates
@@ -140,6 +141,15 @@ def test_a_figure_is_set_in_a_column_or_across_the_page(root, size, name):
     assert rf"\begin{{{name}}}" in tex and rf"\end{{{name}}}" in tex
 
 
+def test_a_tick_too_near_to_the_last_label_has_none():
+    _, ax = draw.subplots()
+    ax.set(xscale="log", xlim=(0.01, 1))
+    draw.epsilon_ticks(ax, [1.0, 0.01, 0.1, 0.11, 0.12, 0.2])
+    ax.figure.canvas.draw()
+    shown = [label.get_text() for label in ax.get_xticklabels()]
+    assert shown == ["0.01", "0.1", "", "", "0.2", "1"]
+
+
 def test_the_mean_is_marked_on_the_curve_of_survivals():
     curve = {"algorithm": "IMED", "at_least": [9.0, 4.0, 1.0], "probability": [0.01, 0.1, 1.0]}
     _, ax = draw.subplots()
@@ -147,6 +157,10 @@ def test_the_mean_is_marked_on_the_curve_of_survivals():
     assert list(ax.lines[-1].get_xdata()) == [2.0, 2.0]
     (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
     np.testing.assert_allclose(marked, [[4.0, 0.1]])
+    # between two regrets no run falls: there the probability is that of the larger one
+    (steps,) = (line for line in ax.lines if len(line.get_xdata()) == 3)
+    corners = STEP_LOOKUP_MAP[steps.get_drawstyle()](*steps.get_xydata().T).T.tolist()
+    assert corners == [[9, 0.01], [4, 0.01], [4, 0.1], [1, 0.1], [1, 1]]
 
 
 @pytest.mark.parametrize(("count", "finals"), [(3, 0), (7, 1)])

@@ -161,6 +161,10 @@ def test_a_table_is_as_wide_as_it_must_be(root):
     _, many, names, _, words = published_tex(root)
     assert [r"{table*}" in tex for tex in (names, many, words)] == [False, True, True]
     assert r"{@{}p{0.3\linewidth}r@{}}" in words and r"\hspace{0pt}US\$ \#1 & " in words
+    # wider than a column, but not than a page
+    six = pd.DataFrame({letter * 12: [0.5] for letter in "abcdef"})
+    publish.table(six, said("table", "six", caption=f"Six: {HU}."))
+    assert r"{table*}" in (root / "figures/hu2021/six.tex").read_text()
 
 
 def test_a_run_with_other_parameters_says_so(root, monkeypatch):
