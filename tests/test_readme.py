@@ -80,7 +80,7 @@ def test_tex(tmp_path):
 @pytest.mark.parametrize("verdicts", [False, True])
 def test_published_files_compile_in_a_bare_article(columns, verdicts, tmp_path):
     """With the packages that they say they need, and nothing sticks out."""
-    of_verdicts = ("verdicts.tex", "not-reproduced.tex")
+    of_verdicts = "verdicts.tex", "not-reproduced.tex", "errata.tex", "statements.tex"
     paths = [p for p in sorted(FIGURES.rglob("*.tex")) if (p.name in of_verdicts) == verdicts]
     marked = rf"\typeout{{>>%s}}\input{{{FIGURES}/%s}}\clearpage"
     quoted = "\n".join(marked % (name, name) for name in (p.relative_to(FIGURES) for p in paths))
