@@ -73,6 +73,11 @@ def test_bounds_are_their_formulas():
     assert len(found) > 40 and found == pytest.approx(known.to_dict(), rel=1e-8)
 
 
+def test_the_terms_of_lemma_25_where_the_noise_decides_nothing():
+    """There the other of its two learning rates is the smaller one."""
+    assert asi2025.lemma_25_terms(1000, 2, 0.001) == pytest.approx(389.889348703229181, rel=1e-12)
+
+
 def test_brackets_partition_the_suboptimal_actions():
     gap, sizes = hu2021.brackets([0, 0.1, 0.15, 0.2, 0.79, 0.8], np.log([1, 2, 3, 4, 5, 6]))
     np.testing.assert_allclose(gap, [0.1, 0.2, 0.4, 0.8])
