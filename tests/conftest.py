@@ -35,7 +35,6 @@ SOURCES = str(ROOT / "src")
 
 def pytest_addoption(parser):
     parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
-    parser.addoption("--every-exercise", action="store_true", help="run all, not one that crashed")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -73,6 +73,18 @@ def test_a_bad_file_is_refused(tmp_path):
         (entry("claim.a", place="1", claim="It holds."), "claim.a", "quantity"),
         (entry("slip.a", place="1", printed="x"), "slip.a", "true"),
         (entry("slip.a", place="1", printed="x", true="y", failure="typo"), "slip.a", "'typo'"),
+        (entry("exercise", kind="predict"), "[[exercise]]"),
+        *(
+            (entry("[exercise]", **{"ask": "?", "answer": "!"} | fields), "exercise 1", *shown)
+            for fields, *shown in (
+                *(({}, "kind", "None"), ({"kind": "guess"}, "kind", "'guess'")),
+                *(
+                    ({"kind": "predict", "holds": "True"}, "run"),
+                    ({"kind": "prove", "see": "x"}, "see"),
+                ),
+                ({"kind": "break", "run": "f()", "holds": "True", "edit": "x"}, "edit", "'x'"),
+            )
+        ),
         *(
             (entry("claim.a", **CLAIM | fields), "claim.a", *shown)
             for fields, *shown in (
