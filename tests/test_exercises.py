@@ -3,7 +3,6 @@ what its answer says holds; none is true of a notebook as it is before an edit."
 
 import re
 import time
-import tomllib
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -15,7 +14,7 @@ from privregret.press import batch, notebook, publish, text
 
 # seconds that a student waits for an answer, on a busy machine
 LIMIT = 10
-SMALL = tomllib.loads((ROOT / "notebooks/smoke.toml").read_text())
+
 OF = {name: text.of_notebook(name)["exercise"] for name in batch.notebooks()}
 EXERCISES = {f"{name}, {i}": (name, one) for name in OF for i, one in enumerate(OF[name], 1)}
 
@@ -36,7 +35,7 @@ def lecture(name, root, monkeypatch, edit):
                 source = source.replace(line, left.pop(line))
             exec(compile(source, f"<{name}>", "exec"), namespace)
         if "parameters" in tags:
-            exec(PythonTranslator.codify(SMALL[name]), namespace)
+            exec(PythonTranslator.codify(text.of_notebook(name)["smoke"]), namespace)
     assert not left, f"no cell tagged algorithm has {left}"
     return namespace
 

@@ -3,7 +3,7 @@
 `[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion,
 `[slip.KEY]` an erratum that no claim judges, each `[[exercise]]` what is asked, code to run, an
 answer, and an expression that then `holds`; `checked` is the day on which claims and slips were
-last compared with the paper's text.
+last compared with the paper's text, `[smoke]` has parameters for a quick run.
 `«name»` or `«name:spec»` stands for a phrase of `[text]`, for a name of the notebook, or for a
 paper's key, which gives the paper as captions cite it.
 """
@@ -57,7 +57,8 @@ class TextError(OneLine, ValueError):
 def read(file: Path) -> dict[str, dict]:
     """Return section -> key -> entry; TextError in one line for a file that breaks the rules."""
     found = toml(file, TextError)
-    texts: dict[str, dict] = {section: found.pop(section, {}) for section in (*FIELDS, "text")}
+    sections = *FIELDS, "text", "smoke"
+    texts: dict[str, dict] = {section: found.pop(section, {}) for section in sections}
     checked, exercises = found.pop("checked", None), found.pop("exercise", [])
     if checked and type(checked) is not datetime.date:
         raise TextError(f"{file.name}: checked must be a date such as 2026-11-26, got {checked!r}")
@@ -100,6 +101,15 @@ def of_notebook(name: str) -> dict[str, dict]:
     places = [Path(given)] if given else [NOTEBOOKS / own, Path(Path(own).name)]
     file = next((file for file in places if file.is_file()), None)
     return read(file) if file else {}
+
+
+def small(name: str, parameters: dict) -> dict:
+    """Return what `[smoke]` sets of a notebook's parameters; TextError for one it does not have."""
+    found = of_notebook(name).get("smoke", {})
+    if unknown := found.keys() - parameters.keys():
+        known = ", ".join(parameters)
+        raise TextError(f"{name}.toml, [smoke]: no parameter {min(unknown)}: known are {known}")
+    return found
 
 
 def _check_type(where, field, value):
