@@ -34,6 +34,7 @@ SOURCES = str(ROOT / "src")
 
 
 def pytest_addoption(parser):
+    parser.addoption("--write-golden", action="store_true", help="add what is new to golden files")
     parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
 
 

@@ -304,6 +304,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         tell(f"{job.name}, cell {at[0]}")
 
     try:
+        ids = text.ids(job.name)
         for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
             old.unlink(missing_ok=True)
@@ -331,6 +332,9 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
             raise UsageError(f"{min(moved)[0]} changed while it ran: run it again")
         fresh = "PRIVREGRET_STORE" in variables
         record.adopt(staged, root, job.name, origin(job.name, before), gone, fresh)
+        if root == ROOT:
+            with record.still(root):
+                text.list_ids(ids)
         render.render(root)
         done.parent.mkdir(parents=True, exist_ok=True)
         executed.replace(done)
@@ -345,7 +349,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     except PapermillExecutionError as problem:
         code = USAGE if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
-    except (UsageError, OSError) as problem:
+    except (UsageError, text.TextError, OSError) as problem:
         code, error = FAILED, str(problem)
     except Exception as problem:  # the other notebooks go on
         code, error, left = FAILED, f"{type(problem).__name__}: {problem}", log
