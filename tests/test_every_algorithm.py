@@ -47,6 +47,7 @@ every_class = pytest.mark.parametrize("case", KINDS, ids=repr)
 every_family = pytest.mark.parametrize("case", FAMILIES, ids=repr)
 
 
+@pytest.mark.every_paper
 def test_no_algorithm_is_missing():
     modules = bandits, full_information, adversarial, companion
     public = {getattr(m, name) for m in modules for name in m.__all__}

@@ -15,6 +15,7 @@ from privregret.estimates import Estimate
 from privregret.press import record, render, text
 from privregret.press.papers import PAPERS
 
+pytestmark = pytest.mark.every_paper
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
 CLAIM = {"title": "It", "place": "Theorem 1", "claim": "It holds.", "quantity": "ratio"}
 CLAIM |= {"evidence": "proof", "at_most": 1}

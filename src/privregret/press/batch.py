@@ -30,8 +30,9 @@ from tqdm import tqdm
 
 from privregret.core import code_key, files
 from privregret.core.files import PACKAGE, ROOT, digest, locked
-from privregret.press import notebook, reached, record, render, text
+from privregret.press import missing, notebook, reached, record, render, text
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
+from privregret.press.papers import PAPERS
 
 # exit codes; 130 is the shell's for an interrupt
 FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
@@ -519,9 +520,12 @@ def _stale(todo, root):
 
 
 def status(words: list[str]) -> int:
-    """Print which notebooks are stale and why, and which files differ from the manifest."""
+    """Print which notebooks are stale and why, which files differ from the manifest, and what a
+    paper that is named lacks."""
     names, differing = notebooks(), render.differing(ROOT)
-    todo = jobs(select(words, names), {})
+    papers = [word for word in words if word in {*PAPERS, *(n.split("/")[0] for n in names)}]
+    with_books = [word for word in words if word not in papers or (NOTEBOOKS / word).is_dir()]
+    todo = jobs(select(with_books, names) if with_books or not words else [], {})
     if other := unlocked():
         print(f"warning: {other}: no run is published", file=sys.stderr)
     _stale(todo, ROOT)
@@ -532,4 +536,7 @@ def status(words: list[str]) -> int:
         )
     for path in differing:
         print(f"{path}: not what figures/manifest.json says; `make` writes it again")
+    for key in papers:
+        for line in missing.of_paper(key):
+            print(f"{key}: {line}")
     return 0
