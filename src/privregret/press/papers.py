@@ -7,11 +7,13 @@ from privregret.core import files
 
 
 class Paper(NamedTuple):
-    """How captions name a paper, its title, and the version reproduced."""
+    """How captions name a paper, its title, the version reproduced, and what it asks and proves."""
 
     cited: str
     title: str
     version: str
+    asks: str
+    proves: str
 
 
 _file = Path(__file__).with_suffix(".toml")
