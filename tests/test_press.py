@@ -6,12 +6,11 @@ import pandas as pd
 import pytest
 from conftest import ROOT
 
-from privregret.core import files
 from privregret.press import batch, notebook, publish, record, text
 from privregret.press.papers import PAPERS
 
 NAME = "hu2021/4-bandit-setting"
-SMALL = files.toml(ROOT / "notebooks/smoke.toml")
+SMALL = text.read(ROOT / f"notebooks/{NAME}.toml")["smoke"]
 
 
 @pytest.mark.parametrize("smoke", [False, True])
@@ -19,7 +18,7 @@ SMALL = files.toml(ROOT / "notebooks/smoke.toml")
 def test_what_is_asked_for_comes_before_small_parameters_and_these_before_the_usual(smoke, given):
     (job,) = batch.jobs([NAME], given, smoke=smoke)
     usual = notebook.declared((ROOT / f"notebooks/{NAME}.ipynb").read_bytes())
-    wanted = usual | (SMALL[NAME] if smoke else {}) | {p: int(v) for p, v in given.items()}
+    wanted = usual | (SMALL if smoke else {}) | {p: int(v) for p, v in given.items()}
     assert job.parameters == wanted
     assert job.changed == {p: v for p, v in wanted.items() if v != usual[p]}
 
