@@ -1,4 +1,4 @@
-"""What is made from the manifest, by templates/: pages, TeX, the README's block."""
+"""What is made from the manifest, by templates/: pages, TeX, the README's blocks."""
 
 import ast
 import json
@@ -36,7 +36,7 @@ WORDS = "Reproduced", "Repaired", "Conditional", "NotReproduced", "Undecided"
 # what a text, or the name of a function or an output, names
 KIND = "Algorithm|Theorem|Lemma|Corollary|Proposition|Remark|Section|Figure|Table"
 PLACE = re.compile(rf"((?i:{KIND}))s? ((?:(?:, | and | to )?[A-Z]?\.?\d[\d.]*(?:\([iv]+\))?)+)")
-BLOCK = re.compile(r"(?<=<!-- findings -->\n).*?(?=<!-- end of findings -->)", re.S)
+BLOCK = re.compile(r"(<!-- (findings|papers) -->\n).*?(<!-- end of \2 -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     undefined=jinja2.StrictUndefined,
@@ -66,7 +66,7 @@ def filled(template: str, **values) -> str:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """Path below `root` -> what the file should be; a README without the block stays as it is."""
+    """Path below `root` -> what the file should be; a README without blocks stays as it is."""
     manifest = record.read(root)
     rows = list(_rows(manifest))
     listed = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
@@ -102,7 +102,8 @@ def texts(root: Path) -> dict[str, str]:
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     given = {name: entry.get("parameters") for name, entry in manifest["notebooks"].items()}
     found = {row["id"]: row for row in rows}
-    block = filled("README.md", found=found, parameters=given, **counted)
+    blocks = {"findings": filled("README.md", found=found, parameters=given, **counted)}
+    blocks["papers"] = filled("papers.md")
     return {
         "figures/findings.csv": csv,
         "figures/findings.md": filled(
@@ -117,7 +118,9 @@ def texts(root: Path) -> dict[str, str]:
         "figures/errata.tex": filled("errata.tex", rows=errata),
         "figures/statements.tex": filled("statements.tex", rows=rows),
         "paper/numbers.tex": filled("numbers.tex", **numbers),
-        "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
+        "README.md": BLOCK.sub(
+            lambda found: f"{found[1]}{blocks[found[2]]}{found[3]}", _now(root / "README.md")
+        ),
     } | folders
 
 
@@ -231,7 +234,7 @@ def _books(manifest):
     """The notebooks of a manifest in the order of pages: paper, name, entry."""
     order = {paper: i for i, paper in enumerate(PAPERS)}
     books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
-    return sorted(books, key=lambda b: (order.get(b[0], 9), *b[:2]))
+    return sorted(books, key=lambda b: (order.get(b[0], len(order)), *b[:2]))
 
 
 def _erratum(row):
