@@ -225,3 +225,20 @@ def test_a_promise_that_is_broken_is_marked():
         below = draw.two_tables(bins, epsilon).axes[1]
         assert len(below.texts) == broken
     refused(lambda: draw.two_tables(bins[["begin"]], 1.0), "end")
+
+
+def test_names_at_the_ends_of_lines_do_not_touch():
+    ends = {name: 100 + i for i, name in enumerate("abcdef")} | {"low": 10}
+    rows = [(x, y * x, name) for name, y in ends.items() for x in (1, 2)]
+    data = pd.DataFrame(rows, columns=["t", "mean", "algorithm"])
+    fig = draw.chart(data, "t", "mean", looks=draw.looks(ends), ends=True)
+    fig.draw_without_rendering()
+    assert not fig.legends
+    (ax,) = fig.axes
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    assert sorted(boxes, key=lambda name: boxes[name].y0) == ["low", *"abcdef"]
+    heights = sorted((box.y0, box.y1) for box in boxes.values())
+    assert all(lower[1] <= upper[0] + 1 for lower, upper in itertools.pairwise(heights))
+    assert all(box.x0 >= ax.bbox.x1 for box in boxes.values())
+    colours = {text.get_text(): text.get_color() for text in ax.texts}
+    assert colours == {str(line.get_label())[1:]: line.get_color() for line in ax.lines}
