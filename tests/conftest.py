@@ -35,7 +35,6 @@ SOURCES = str(ROOT / "src")
 
 def pytest_addoption(parser):
     parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
-    parser.addoption("--every-exercise", action="store_true", help="run all, not one that crashed")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -166,7 +165,6 @@ class Project:
         # with the bytecode, which holds for copies that keep their times
         shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("*.egg-info"))
         (root / "notebooks").mkdir()
-        (root / "notebooks" / "smoke.toml").write_text("")
         (root / "requirements.lock").write_text(f"numpy=={numpy.__version__}\n")
         # where kernels look for compiled code: what one test compiled serves the next
         (root / ".cache").symlink_to(ROOT / ".cache") if (ROOT / ".cache").exists() else None
