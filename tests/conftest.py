@@ -49,7 +49,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     every, wanted = map(config.getoption, ("--every-fault", "--paper"))
-    run = [item for item in items if every or item.path.name != "test_mutants.py"]
+    run = [item for item in items if every or "test_a_fault_is_caught" not in item.name]
     run = [item for item in run if not wanted or is_about(item, wanted)]
     config.hook.pytest_deselected(items=[*set(items).difference(run)])
     items[:] = run

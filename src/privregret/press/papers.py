@@ -8,11 +8,13 @@ from privregret.core import files
 
 
 class Paper(NamedTuple):
-    """How captions name a paper, its title, and the version reproduced."""
+    """How captions name a paper, its title, the version reproduced, and what it asks and proves."""
 
     cited: str
     title: str
     version: str
+    asks: str
+    proves: str
 
     @property
     def authors(self) -> str:

@@ -26,6 +26,7 @@ from privregret.press.findings import (
     TOLERANCE,
     VERDICTS,
     at_tolerance,
+    in_words,
 )
 from privregret.press.papers import PAPERS, title
 
@@ -53,7 +54,7 @@ TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
 TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
 TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
-TEMPLATES.globals["integer"] = tex.integer
+TEMPLATES.globals |= {"integer": tex.integer, "in_words": in_words}
 
 
 def filled(template: str, **values) -> str:
@@ -105,9 +106,11 @@ def texts(root: Path) -> dict[str, str]:
     blocks["papers"] = filled("papers.md")
     return {
         "figures/findings.csv": csv,
-        "figures/findings.md": filled("findings.md", listed=listed, **vague, **counted),
+        "figures/findings.md": filled(
+            "findings.md", listed=listed, found=found, **vague, **counted
+        ),
         "figures/tolerance.tex": filled("tolerance.tex", **vague),
-        "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
+        "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by),
         "figures/verdicts.tex": filled("verdicts.tex", **counted),
         "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=failed),
         "figures/errata.md": filled("errata.md", rows=errata),
@@ -167,8 +170,10 @@ def _mapping(paper, outputs, rows):
     for row in rows:
         for place in [*places(row["place"])] or [row["place"]]:
             at[place][2].append(row)
-    named = {entry["name"]: entry for entry in outputs}
-    leading = {book: named.get(_first_picture(book)) for book in {e["notebook"] for e in outputs}}
+    named, books = {entry["name"]: entry for entry in outputs}, {e["notebook"] for e in outputs}
+    # the figure that the first cell of a notebook shows
+    shown = {b: re.findall(r"figures/([\w./-]+)\.png", _first_cell(b)) for b in books}
+    leading = {book: named.get(pictures[0]) for book, pictures in shown.items() if pictures}
     return {
         "places": sorted(at.items(), key=_order),
         "mapped": used,
@@ -178,12 +183,17 @@ def _mapping(paper, outputs, rows):
     }
 
 
-def _first_picture(notebook):
-    """The published figure that a notebook's first cell shows; "" if there is none."""
+def _first_cell(notebook):
+    """What a notebook's first cell says; "" if it cannot be read."""
     with suppress(ValueError, LookupError):
-        cell = json.loads(_now(ROOT / "notebooks" / f"{notebook}.ipynb"))["cells"][0]
-        return re.findall(r"figures/([\w./-]+)\.png", "".join(cell["source"]))[0]
+        return "".join(json.loads(_now(ROOT / f"notebooks/{notebook}.ipynb"))["cells"][0]["source"])
     return ""
+
+
+def called(notebook: str) -> str:
+    """The title of a notebook; its name if it has none."""
+    first = _first_cell(notebook)
+    return first.partition("\n")[0].removeprefix("# ") or notebook
 
 
 def _order(item):
@@ -264,6 +274,9 @@ def said(rows: list[dict]) -> str:
     return ", ".join(
         f"{count[v]} {v}" for v in dict.fromkeys(chain(*VERDICTS.values())) if count[v]
     )
+
+
+TEMPLATES.globals |= {"called": called, "said": said}
 
 
 def _now(path):
