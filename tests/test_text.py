@@ -67,12 +67,25 @@ def test_a_bad_file_is_refused(tmp_path):
     for content, *shown in (
         *(("[claim", "one.toml"), ("figure = 1", "figure", "1")),
         ("checked = '2026-11-26'", "checked", "'2026-11-26'"),
+        ("smoke = 3", "smoke", "3"),
         (entry("figures.a", caption="A."), "figures"),
         (entry("figure.a", text="A."), "figure.a", "caption"),
         (entry("figure.a", caption=3), "figure.a", "caption", "3"),
         (entry("claim.a", place="1", claim="It holds."), "claim.a", "quantity"),
         (entry("slip.a", place="1", printed="x"), "slip.a", "true"),
         (entry("slip.a", place="1", printed="x", true="y", failure="typo"), "slip.a", "'typo'"),
+        (entry("exercise", kind="predict"), "[[exercise]]"),
+        *(
+            (entry("[exercise]", **{"ask": "?", "answer": "!"} | fields), "exercise 1", *shown)
+            for fields, *shown in (
+                *(({}, "kind", "None"), ({"kind": "guess"}, "kind", "'guess'")),
+                *(
+                    ({"kind": "predict", "holds": "True"}, "run"),
+                    ({"kind": "prove", "see": "x"}, "see"),
+                ),
+                ({"kind": "break", "run": "f()", "holds": "True", "edit": "x"}, "edit", "'x'"),
+            )
+        ),
         *(
             (entry("claim.a", **CLAIM | fields), "claim.a", *shown)
             for fields, *shown in (
@@ -88,6 +101,16 @@ def test_a_bad_file_is_refused(tmp_path):
     ):
         file.write_text(content, encoding="utf-8")
         refused(partial(text.read, file), *shown, error=text.TextError)
+
+
+def test_small_parameters_are_those_of_the_notebook(tmp_path, monkeypatch):
+    file = tmp_path / "one.toml"
+    monkeypatch.setenv("PRIVREGRET_TEXTS", str(file))
+    file.write_text("[smoke]\nruns = 3\n")
+    assert text.small("hu2021/one", {"runs": 100, "seed": 1}) == {"runs": 3}
+    file.write_text("[smoke]\nrun = 3\n")
+    small = partial(text.small, "hu2021/one", {"runs": 100, "seed": 1})
+    refused(small, "hu2021/one.toml", "run", "runs, seed", error=text.TextError)
 
 
 def test_slots_are_filled():

@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from privregret.core import code_key, files
 from privregret.core.files import PACKAGE, ROOT, digest, locked
-from privregret.press import notebook, reached, record, render
+from privregret.press import notebook, reached, record, render, text
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 
 # exit codes; 130 is the shell's for an interrupt
@@ -119,10 +119,10 @@ def select(words: list[str], names: list[str]) -> list[str]:
 def overrides(pairs: list[tuple[str, str]]) -> dict:
     """Parameters from the command line, as texts; UsageError for one that is there twice."""
     found: dict = {}
-    for name, text in pairs:
+    for name, value in pairs:
         if name in found:
             raise UsageError(f"-p {name} is given twice")
-        found[name] = text
+        found[name] = value
     return found
 
 
@@ -142,12 +142,12 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
     """What is to be run, with which parameters; UsageError for a parameter that no notebook has."""
     if not (ROOT / LOCK).is_file():
         raise UsageError(f"{LOCK} is missing: restore it by git, since all depends on it")
-    small = files.toml(NOTEBOOKS / "smoke.toml") if smoke else {}
     todo, known, unknown = [], set[str](), list[str]()
     for name in names:
         try:
             content, code, saved = read(name)
-        except UsageError as problem:  # the others go on
+            small = text.small(name, saved) if smoke else {}
+        except (UsageError, text.TextError) as problem:  # the others go on
             todo.append(Job(name, problem=str(problem)))
             continue
         known |= saved.keys()
@@ -155,7 +155,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
         for p in (p for p in saved if repr(usual[p]) != repr(saved[p])):
             print(f"{name}: {p}={saved[p]!r} is not committed, {p}={usual[p]!r} counts")
         own = {p: fitted(v, saved[p]) for p, v in given.items() if p in saved}
-        wanted = usual | small.get(name, {}) | own
+        wanted = usual | small | own
         changed = {p: v for p, v in wanted.items() if repr(v) != repr(saved.get(p))}
         todo.append(Job(name, content, code, wanted, changed))
     for none in sorted(given.keys() - known):
@@ -407,8 +407,8 @@ def reproduce(
         code = _all(todo, root, at_once, fresh, gone, held)
         if gone and not words and not code:
             removed = record.forget(root, gone)
-            text = ", ".join(removed) or "nothing is left of their outputs"
-            print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {text}")
+            left = ", ".join(removed) or "nothing is left of their outputs"
+            print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {left}")
         if away and not words:
             print(f"{', '.join(sorted(away))}: {why}")
         if not code or record.read(root)["notebooks"]:
