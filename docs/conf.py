@@ -8,6 +8,7 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref
 
 import privregret
+from privregret.press.papers import OURS, PAPERS
 
 project = html_title = "privregret"
 release = version = privregret.__version__
@@ -56,12 +57,22 @@ napoleon_use_ivar = True
 
 
 FOLD = "<details class='referee'><summary>Every claim, tested</summary>", "</details>"
+NOTEBOOKS = """
+~~~{toctree}
+:caption: %s
+:glob:
+:maxdepth: 1
+
+../notebooks/%s/*
+~~~
+"""
 nb_code_prompt_show, nb_code_prompt_hide = "Code", "Hide the code"
 
 
 def setup(app):
     """Adapt what is written for GitHub, for JupyterLab and for terminals."""
     app.connect("source-read", _with_outputs)
+    app.connect("source-read", _with_notebooks)
     app.connect("doctree-read", _adapt)
     app.connect("autodoc-process-docstring", _keep_bars)
 
@@ -78,6 +89,14 @@ def _with_outputs(app, name, content):
         if ran and "".join(ran["source"]) == "".join(cell["source"]):
             cell["outputs"], cell["execution_count"] = ran["outputs"], ran["execution_count"]
     content[0] = json.dumps(book)
+
+
+def _with_notebooks(app, name, content):
+    """List the notebooks of each paper, then our own."""
+    if name == "docs/notebooks":
+        heads = [(f"{paper.authors} ({paper.year})", key) for key, paper in PAPERS.items()]
+        heads.append(("Our own theorems and comparisons", OURS))
+        content[0] += "".join(NOTEBOOKS % head for head in heads)
 
 
 def _adapt(app, tree):

@@ -39,7 +39,7 @@ def pytest_addoption(parser):
 
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--every-fault"):
-        items[:] = [item for item in items if item.path.name != "test_mutants.py"]
+        items[:] = [item for item in items if "test_a_fault_is_caught" not in item.name]
 
 
 @pytest.fixture(scope="session")

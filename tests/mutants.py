@@ -80,10 +80,11 @@ def listed(word=""):
     """The table's faults, as `drawn` has them; without a text if it is no longer in the file."""
     rows = tomllib.loads((ROOT / "tests/mutants.toml").read_text("utf8"))["fault"]
     for row in (row for row in rows if word in f"{row}"):
-        text, (test, *only) = (ROOT / row["file"]).read_text("utf8"), row["test"].split(" ", 1)
+        file, (test, *only) = ROOT / row["file"], row["test"].split(" ", 1)
+        text = file.read_text("utf8") if file.exists() else ""
         wrong = text.replace(row["old"], row["new"]) if text.count(row["old"]) == 1 else ""
         words = [f"tests/{test}", *(["-k", *only] if only else [])]
-        yield ROOT / row["file"], wrong, f"{row['old'].strip()} -> {row['new'].strip()}", words
+        yield file, wrong, f"{row['old'].strip()} -> {row['new'].strip()}", words
 
 
 def fate(file, wrong, what, words):

@@ -1,4 +1,4 @@
-"""Bounds of the five papers: known values, regrets on the right side of them, steps of proofs."""
+"""Bounds of the papers: known values, regrets on the right side of them, steps of proofs."""
 
 import math
 from functools import partial

@@ -20,7 +20,7 @@ from planted import run
 from privregret.press import batch, record, text
 from privregret.press import notebook as nb
 from privregret.press.findings import UNDECIDED
-from privregret.press.papers import PAPERS
+from privregret.press.papers import OURS, PAPERS
 
 NAMES = batch.notebooks()
 
@@ -39,6 +39,10 @@ def checked(name, injected):
     _, parameters, check, *_ = read(name).cells
     for source in (parameters.source, injected, check.source):
         exec(source, namespace)
+
+
+def test_every_notebook_is_of_a_paper_that_is_listed_or_ours():
+    assert {name.split("/")[0] for name in NAMES} == {*PAPERS, OURS}
 
 
 def test_faults_are_planted_in_every_notebook_and_each_has_small_parameters():

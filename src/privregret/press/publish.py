@@ -68,7 +68,7 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     summary = MESSAGE.split(caption)[0]
     tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
     contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
-    _publish("figure", name, caption, contents)
+    _publish("figure", name, caption, contents, **({"wide": True} if star else {}))
     _show(Image(png.getvalue(), width=int(inches * style.PIXELS)), name, caption)
 
 
@@ -311,7 +311,7 @@ def _few_colours(fig):
     return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
-def _publish(kind, name, caption, contents):
+def _publish(kind, name, caption, contents, **more):
     if not record.NAME.fullmatch(name):
         text = f"a {kind}'s name is paper key, slash, key of small letters, digits, - and ."
         raise ValueError(f"{text}, got {name!r}")
@@ -328,7 +328,7 @@ def _publish(kind, name, caption, contents):
             "notebook": running.name,
             "files": {ending: files.digest(content) for ending, content in written.items()},
             "caption": one_epsilon(caption + _other()),
-        }
+        } | more
 
 
 def _tex(kind, name, caption, **values):
