@@ -160,6 +160,11 @@ def test_the_mean_is_marked_on_the_curve_of_survivals():
     (steps,) = (line for line in ax.lines if len(line.get_xdata()) == 3)
     corners = STEP_LOOKUP_MAP[steps.get_drawstyle()](*steps.get_xydata().T).T.tolist()
     assert corners == [[9, 0.01], [4, 0.01], [4, 0.1], [1, 0.1], [1, 1]]
+    # half way on both axes, which are logarithmic
+    _, ax = draw.subplots()
+    draw.survival_axes(ax, pd.DataFrame(curve).assign(mean=2.0, bound=2.0))
+    (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
+    np.testing.assert_allclose(marked, [[2.0, 0.1**0.5]])
 
 
 @pytest.mark.parametrize(("count", "finals"), [(3, 0), (7, 1)])

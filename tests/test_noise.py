@@ -1,12 +1,24 @@
-"""The sampler of noise against scipy's distributions."""
+"""The sampler of noise against scipy's distributions, and the scales that algorithms ask of it."""
 
 import math
 
+import naive
 import numpy as np
 import pytest
 from laws import FALSE_ALARM
 from scipy.stats import expon, gumbel_r, kstest, laplace
 
+from privregret.adversarial import (
+    EXP3,
+    FTPL,
+    BatchedPrivate,
+    EXP4Batched,
+    EXP4Local,
+    ExpertsFromBandit,
+    LocallyPrivate,
+    SparseSwitch,
+)
+from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB, AnytimeLazyUCB, HybridUCB, LazyDPTS
 from privregret.core import noise
 
 SCALES = (0.1, 1.0, 50.0)
@@ -36,3 +48,29 @@ def test_binomial_draws_where_successes_are_rare(p):
     few = int(min(10, n))
     assert max(noise.successes(few, p, rng) for _ in range(1000)) <= few
     assert noise.successes(n, 0.0, rng) == 0 and noise.successes(few, 1.0, rng) == few
+
+
+BATCHED, BATCHED_EXP4 = BatchedPrivate(EXP3(0.3, 0.1), 0.5, 4), EXP4Batched(0.5, 1e-3, 0.1, 0.5, 7)
+BY_DOCSTRING = {
+    **{make(0.5): {2} for make in (AnytimeLazyUCB, LazyDPTS, AdaPKLUCB, DPKLUCB, DPIMED)},
+    # trees of depth 1 to 6, and sums
+    HybridUCB(0.5): {4, 8, 12, 16, 20, 24},
+    HybridUCB(0.5, "rootfree"): {4, 8, 12, 16, 20, 24},
+    HybridUCB(0.5, "scaled"): {4, 8, 12, 16, 20, 24, 28},
+    SparseSwitch(0.5, 1.0): {4, 8},
+    FTPL(0.2, 3): {5},
+    BATCHED: {0.5},
+    LocallyPrivate(EXP3(0.3, 0.1), 0.5): {2},
+    ExpertsFromBandit(BATCHED): {0.5},
+    EXP4Local(0.5, 0.1, 0.1): {2},
+    BATCHED_EXP4: {BATCHED_EXP4.scale(2, 3)},
+}
+
+
+@pytest.mark.parametrize("algorithm", BY_DOCSTRING, ids=repr)
+def test_all_noise_of_an_algorithm_has_the_documented_scale(algorithm):
+    arms = 2 if isinstance(algorithm, SparseSwitch | EXP4Batched) else 3
+    recorder = naive.Recorder(np.random.default_rng(1))
+    advice = [np.full((3, arms), 1 / arms)] if algorithm.steps.expert else []
+    naive.literal(algorithm, np.full((200, arms), 0.7), recorder, *advice)
+    assert {*recorder.scales} == BY_DOCSTRING[algorithm]
