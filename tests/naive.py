@@ -167,14 +167,15 @@ def plain(kernel, **instead):
     return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
 
 
-def literal(algorithm, rewards, rng):
+def literal(algorithm, rewards, rng, *advice):
     """The actions of an algorithm's own steps, uncompiled: `rng` may be a `Recorder`."""
-    horizon, arms = np.shape(rewards)
+    horizon, *sizes = *np.shape(rewards), *map(len, advice)
     choose, observe = plain(algorithm.steps.choose), plain(algorithm.steps.observe)
-    memory, states = algorithm.steps.memory(arms)
-    settings, actions = algorithm.settings(horizon, arms), []
+    *memory, states = algorithm.steps.memory(*sizes)
+    settings, actions = algorithm.settings(horizon, *sizes), []
     for t, row in enumerate(rewards, start=1):
-        j = choose(memory, states[0], settings, t, rng)
-        observe(memory, states[0], settings, t, j, row[j], rng)
+        given = *memory, states[0], settings, t, *advice
+        j = choose(*given, rng)
+        observe(*given, j, row[j], rng)
         actions.append(int(j))
     return actions

@@ -46,6 +46,7 @@ def the_same(algorithm, slow, means, horizon, seed, **instead):
     rng = naive.Recorder(np.random.default_rng(seed), certain=True)
     kernel = naive.plain(type(algorithm).fast_run, **instead)
     counts = kernel(np.array(means), horizons, settings, rng)
+    assert {*rng.scales} <= {1 / settings.epsilon}
     actions = slow(np.tile(means, (horizon, 1)), np.random.default_rng(seed))
     return (counts == np.eye(len(means))[actions].cumsum(axis=0)).all(), actions
 

@@ -15,7 +15,7 @@ import nbformat
 import pandas as pd
 import pytest
 import scipy
-from conftest import Project, git, named, refused
+from conftest import Project, git, named, python, refused
 
 from privregret import __main__ as command
 from privregret.core.files import digest
@@ -40,13 +40,13 @@ data = pd.DataFrame({"x": [0, 1], "y": [1.0, runs]})
 fig, ax = plt.subplots()
 ax.plot(data.x, data.y)
 publish.figure(fig, data, "OUTPUT")
-publish.verdict("small", runs)
+publish.verdict("OUTPUT", runs)
 # %%
 notebook.end()"""
 TEXTS = """\
 figure.OUTPUT.caption = "A line."
 [claim]
-small = {title = "Small", place = "Here", claim = "It is small.", quantity = "value", \
+OUTPUT = {title = "Small", place = "Here", claim = "It is small.", quantity = "value", \
 evidence = "closed form", at_most = 10, macro = "demoMACRO"}
 """
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -94,6 +94,30 @@ def stale(project):
     code, out, err = project.python("privregret", "status")
     assert code == 0, err
     return {n: why for n, why in (line.split(": ", 1) for line in out.splitlines()) if why != FRESH}
+
+
+WHY = """
+import json, sys
+from pathlib import Path
+from privregret.press import batch
+for path, old, new in json.loads(sys.argv[1]):
+    text = Path(path).read_text()
+    assert old in text
+    for now in (text.replace(old, new), text):
+        Path(path).write_text(now)
+        (job,) = batch.jobs(["demo/two"], {})
+        print(batch.why_stale(job, batch.ROOT))
+"""
+
+
+def why_two(project, *edits):
+    """Why demo/two is stale after each edit, which is then taken back; all in one process."""
+    asked = json.dumps([(str(path), old, new) for path, old, new in edits])
+    code, out, err = python("-c", WHY, asked, cwd=project.root, env=project.environment)
+    assert code == 0, err
+    said = out.splitlines()
+    assert not any(said[1::2]), said
+    return said[::2]
 
 
 def published(project):
@@ -146,14 +170,13 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
 
     source, palette = (settled.root / f"src/privregret/{p}" for p in ("bounds/hu2021.py", PALETTE))
     green, blue = (f'"DP-SE" = ["{colour}"' for colour in ("green", "blue"))
-    for path, old, new, said in (
-        (source, "Bounds of", "The bounds of", "src/privregret/bounds/hu2021.py"),
-        (palette, green, blue, "src/privregret/press/palette.toml"),
-        (two.with_suffix(".toml"), "A line.", "The line.", "notebooks/demo/two.toml"),
-    ):
-        edit(path, old, new)
-        named(stale(settled)["demo/two"], said)
-        edit(path, new, old)
+    edits = (
+        (source, "Bounds of", "The bounds of"),
+        (palette, green, blue),
+        (two.with_suffix(".toml"), "A line.", "The line."),
+    )
+    for why, (path, *_) in zip(why_two(settled, *edits), edits, strict=True):
+        named(why, path.relative_to(settled.root))
     # what no notebook reaches, and what makes pages
     (settled.root / "src/privregret/bandits/own.py").write_text("")
     for path in ("bandits/ucb1.py", "press/render.py", "press/batch.py"):
@@ -162,7 +185,7 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
     assert stale(settled) == {}
     (settled.root / "build/notebooks/demo/one.ipynb").write_text("{")
     edit(two, "[0, 1]", "[0, 2]")
-    edit(settled.root / "figures/findings.md", "small", "large")
+    edit(settled.root / "figures/findings.md", "Small", "Large")
     found = stale(settled)
     named(found["demo/one"], "build/notebooks/demo/one.ipynb")
     named(found["demo/two"], "notebooks/demo/two.ipynb")
@@ -365,11 +388,9 @@ def test_every_file_that_a_parameter_names_counts(settled, tmp_path, monkeypatch
     )
     write(settled, "two", table=repr([*lists]), rule="lambda name, value: value")
     ran(settled, "two")
-    for path in paths:
-        assert stale(settled) == {}
-        path.write_text("2")
-        named(stale(settled)["demo/two"], path.name)
-        path.write_text("1")
+    assert stale(settled) == {}
+    for why, path in zip(why_two(settled, *((p, "1", "2") for p in paths)), paths, strict=True):
+        named(why, path.name)
     (folder / "in/new.csv").touch()
     named(stale(settled)["demo/two"], "new.csv")
 

@@ -160,6 +160,11 @@ def test_the_mean_is_marked_on_the_curve_of_survivals():
     (steps,) = (line for line in ax.lines if len(line.get_xdata()) == 3)
     corners = STEP_LOOKUP_MAP[steps.get_drawstyle()](*steps.get_xydata().T).T.tolist()
     assert corners == [[9, 0.01], [4, 0.01], [4, 0.1], [1, 0.1], [1, 1]]
+    # half way on both axes, which are logarithmic
+    _, ax = draw.subplots()
+    draw.survival_axes(ax, pd.DataFrame(curve).assign(mean=2.0, bound=2.0))
+    (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
+    np.testing.assert_allclose(marked, [[2.0, 0.1**0.5]])
 
 
 @pytest.mark.parametrize(("count", "finals"), [(3, 0), (7, 1)])
@@ -225,3 +230,20 @@ def test_a_promise_that_is_broken_is_marked():
         below = draw.two_tables(bins, epsilon).axes[1]
         assert len(below.texts) == broken
     refused(lambda: draw.two_tables(bins[["begin"]], 1.0), "end")
+
+
+def test_names_at_the_ends_of_lines_do_not_touch():
+    ends = {name: 100 + i for i, name in enumerate("abcdef")} | {"low": 10}
+    rows = [(x, y * x, name) for name, y in ends.items() for x in (1, 2)]
+    data = pd.DataFrame(rows, columns=["t", "mean", "algorithm"])
+    fig = draw.chart(data, "t", "mean", looks=draw.looks(ends), ends=True)
+    fig.draw_without_rendering()
+    assert not fig.legends
+    (ax,) = fig.axes
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    assert sorted(boxes, key=lambda name: boxes[name].y0) == ["low", *"abcdef"]
+    heights = sorted((box.y0, box.y1) for box in boxes.values())
+    assert all(lower[1] <= upper[0] + 1 for lower, upper in itertools.pairwise(heights))
+    assert all(box.x0 >= ax.bbox.x1 for box in boxes.values())
+    colours = {text.get_text(): text.get_color() for text in ax.texts}
+    assert colours == {str(line.get_label())[1:]: line.get_color() for line in ax.lines}

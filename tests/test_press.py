@@ -47,7 +47,10 @@ def test_the_entry_of_a_key_comes_before_those_of_patterns():
 
 
 def test_a_paper_that_is_not_complete_is_one_line(tmp_path):
-    file, good = tmp_path / "papers.toml", {"cited": "You (2026, arXiv v1)", "title": "T"}
+    file, good = (
+        tmp_path / "papers.toml",
+        {"cited": "You (2026, arXiv v1)", "title": "T"} | dict.fromkeys(("asks", "proves"), "?"),
+    )
     for key, entry, *shown in (
         ("you2026", good, "you2026", "version"),
         ("you2026", good | {"version": "2611.1"}, "you2026", "version", "'2611.1'"),

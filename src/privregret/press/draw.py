@@ -288,11 +288,34 @@ def survival_axes(ax, curves):
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
-    """The `looks` of `lines` for what is not an algorithm: a colour and a marker for each value, in
-    the order of the legend, and these `dashes` in turn; six colours and seven markers repeat."""
-    colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(values, *map(itertools.cycle, (colours, "o^sDPvX", dashes)), strict=False)
+    """The `looks` of `lines` for what is not an algorithm, and so has none of their colours: a
+    shade of one hue and a marker for each value, in the order of the legend, and these `dashes` in
+    turn; seven markers repeat."""
+    values = list(values)
+    # the last of a ramp is black, as bounds are
+    shades, turns = style.ramp(len(values) + 1)[:-1], map(itertools.cycle, ("o^sDPvX", dashes))
+    series = zip(values, shades, *turns, strict=False)
     return {v: {"color": c, "marker": m, "linestyle": d} for v, c, m, d in series}
+
+
+def label_ends(ax) -> None:
+    """Write the name of each line with a label beside the panel, at the height of its right end and
+    in its colour, instead of a legend; names that would touch are moved apart."""
+    size, point = 7, ax.figure.dpi / 72
+    lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    lines.sort(key=lambda line: line.get_ydata()[-1])
+    ends = [ax.transData.transform((1, line.get_ydata()[-1]))[1] / point for line in lines]
+    # from the lowest up, then from the top down
+    at, apart, top = list(ends), 1.15 * size, ax.bbox.y1 / point
+    for i in range(1, len(at)):
+        at[i] = max(at[i], at[i - 1] + apart)
+    for i in reversed(range(len(at))):
+        at[i] = min(at[i], at[i + 1] - apart if i + 1 < len(at) else top)
+    for line, end, height in zip(lines, ends, at, strict=True):
+        where = {"xytext": (4, height - end), "textcoords": "offset points", "va": "center"}
+        where |= {"xycoords": ax.get_yaxis_transform(), "color": line.get_color()}
+        ax.annotate(line.get_label(), (1, line.get_ydata()[-1]), fontsize=size, **where)
+        line.set_label(f"_{line.get_label()}")
 
 
 # a column has one name on every axis
@@ -324,6 +347,7 @@ def chart(
     titles="{}",
     ncols: int = 2,
     height=None,
+    ends: bool = False,
     **options,
 ):
     """A figure of column `y` against `x`: a panel per value of `panel`, a curve per value of `by`.
@@ -333,6 +357,7 @@ def chart(
     - band, looks: as of `lines`; bars: a column of standard errors, of which two are drawn
     - log: the axes that are logarithmic; ticks: the values of x that are ticked, and no others
     - titles: of panels, a pattern, or value -> title
+    - ends: names at the ends of the lines of the last panel, and no legend
     - options: of `ax.set`, such as xlabel and ylim, else of `ax.plot` for all curves
     """
     axes = {k: v for k, v in options.items() if hasattr(plt.Axes, f"set_{k}")}
@@ -359,5 +384,10 @@ def chart(
         ax.set_title(titles.format(value) if isinstance(titles, str) else titles[value])
         if ticks is not None:
             epsilon_ticks(ax, ticks)
-    legend_below(fig, ncols)
+    if ends:
+        # which were measured in a panel of this size
+        fig.draw_without_rendering()
+        label_ends(row[-1])
+    else:
+        legend_below(fig, ncols)
     return fig

@@ -112,6 +112,43 @@ def small(name: str, parameters: dict) -> dict:
     return found
 
 
+def listed() -> dict[str, str]:
+    """Return the permanent ids of `notebooks/findings.txt`: id -> "" or "retired"."""
+    file = NOTEBOOKS / "findings.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    words = [line.partition(" ")[::2] for line in lines if line and line[0] != "#"]
+    return {one: mark.strip() for one, mark in words}
+
+
+def ids(name: str) -> list[str]:
+    """Return the ids of a notebook's claims; TextError for one that another notebook of the paper
+    has, or that is retired."""
+    file = NOTEBOOKS / f"{name}.toml"
+    if not file.is_file():
+        return []
+    own, known = read(file)["claim"], listed()
+    paper = name.split("/")[0]
+    for other in sorted(set(file.parent.glob("*.toml")) - {file}):
+        # what a notebook that was renamed has left
+        if not other.with_suffix(".ipynb").is_file():
+            continue
+        if shared := own.keys() & toml(other, TextError).get("claim", {}).keys():
+            also = f"{paper}/{other.stem} has a claim of this id, too"
+            raise TextError(f"{name}.toml, [claim.{min(shared)}]: {also}")
+    for key in own:
+        if known.get(f"{paper}/{key}"):
+            why = f"the id {paper}/{key} is retired in notebooks/findings.txt, so take another"
+            raise TextError(f"{name}.toml, [claim.{key}]: {why}")
+    return [f"{paper}/{key}" for key in own]
+
+
+def list_ids(found: list[str]) -> None:
+    """Append those ids to `notebooks/findings.txt` that it does not have."""
+    if new := [one for one in found if one not in listed()]:
+        with open(NOTEBOOKS / "findings.txt", "a", encoding="utf-8") as file:
+            file.write("".join(f"{one}\n" for one in new))
+
+
 def _check_type(where, field, value):
     """Refuse a value that is not of its field's type, by name; a truth value is no number."""
     kinds, inner = TYPES.get(field, (str,)), INNER.get(field, (str,))
