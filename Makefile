@@ -31,7 +31,6 @@ site: .venv/.site  ## build a static site of docs, notebooks and figures: build/
 	@mkdir -p build/source
 	@cp -R docs notebooks figures CONTRIBUTING.md CHANGELOG.md build/source
 	@cat README.md docs/index.md >build/source/index.md
-	@[ ! -d build/notebooks ] || cp -R build/notebooks build/source
 	@[ $(call count,build/notebooks) = $(call count,notebooks) ] || echo \
 	    "$(call count,build/notebooks) of $(call count,notebooks) notebooks have run: the other pages have no outputs (run make before)"
 	@$(hold) exec $(run) -m sphinx -W --keep-going -q -j 2 -c docs build/source build/site $(ARGS)

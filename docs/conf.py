@@ -1,11 +1,14 @@
 """Settings of the site. `make site` collects its sources in build/source, in the same folders."""
 
+import json
 from importlib.util import find_spec
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
 import privregret
+from privregret.press.papers import OURS, PAPERS
 
 project = html_title = "privregret"
 release = version = privregret.__version__
@@ -17,8 +20,10 @@ html_static_path, html_css_files, mathjax_path = (
     ["site.css"],
     "mathjax/tex-chtml.js",
 )
-# no sidebar beside wide tables
-html_sidebars = {name: [] for name in ("index", "figures/**")}
+# notebooks say what to read next
+html_theme_options = {"show_prev_next": False}
+# no sidebar beside wide tables, and none that is empty
+html_sidebars = {name: [] for name in ("index", "figures/**", "docs/course")}
 # summaries of search results would need a server
 html_show_search_summary = html_show_sourcelink = html_copy_source = False
 
@@ -51,14 +56,58 @@ autodoc_typehints = "none"
 napoleon_use_ivar = True
 
 
+FOLD = "<details class='referee'><summary>Every claim, tested</summary>", "</details>"
+NOTEBOOKS = """
+~~~{toctree}
+:caption: %s
+:glob:
+:maxdepth: 1
+
+../notebooks/%s/*
+~~~
+"""
+nb_code_prompt_show, nb_code_prompt_hide = "Code", "Hide the code"
+
+
 def setup(app):
-    """Adapt what is written for GitHub and for terminals."""
+    """Adapt what is written for GitHub, for JupyterLab and for terminals."""
+    app.connect("source-read", _with_outputs)
+    app.connect("source-read", _with_notebooks)
     app.connect("doctree-read", _adapt)
     app.connect("autodoc-process-docstring", _keep_bars)
 
 
+def _with_outputs(app, name, content):
+    """Give the cells of a notebook the outputs of its last run, if their sources are the same."""
+    run = Path(app.confdir).parent / "build" / f"{name}.ipynb"
+    if not name.startswith("notebooks/") or not run.is_file():
+        return
+    book = json.loads(content[0])
+    made = {c["id"]: c for c in json.loads(run.read_text("utf8"))["cells"] if "outputs" in c}
+    for cell in book["cells"]:
+        ran = made.get(cell["id"])
+        if ran and "".join(ran["source"]) == "".join(cell["source"]):
+            cell["outputs"], cell["execution_count"] = ran["outputs"], ran["execution_count"]
+    content[0] = json.dumps(book)
+
+
+def _with_notebooks(app, name, content):
+    """List the notebooks of each paper, then our own."""
+    if name == "docs/notebooks":
+        heads = [(f"{paper.authors} ({paper.year})", key) for key, paper in PAPERS.items()]
+        heads.append(("Our own theorems and comparisons", OURS))
+        content[0] += "".join(NOTEBOOKS % head for head in heads)
+
+
 def _adapt(app, tree):
-    """Read $`x`$ as a formula; show links to files that are not on the site as text."""
+    """Fold what is for the referee; read $`x`$ as a formula; show links to files that are not on
+    the site as text."""
+    for section in tree.findall(nodes.section):
+        # as JupyterLab does
+        if "for the referee" in section["names"]:
+            title, *rest = section.children
+            opened, closed = (nodes.raw("", tag, format="html") for tag in FOLD)
+            section.children = [title, opened, *rest, closed]
     for formula in tree.findall(nodes.math):
         formula.children = [nodes.Text(formula.astext().strip("`"))]
     folder = (app.confdir.parent / app.env.docname).parent

@@ -8,8 +8,12 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
 from privregret.press import style
+
+# of a column and of a page in print; points that can be read
+CENTIMETRES, SMALLEST = (8.5, 17.5), 6
 
 
 def problems(fig, data) -> list[str]:
@@ -26,6 +30,12 @@ def problems(fig, data) -> list[str]:
     entries = {text.get_text() for legend in legends for text in legend.get_texts()}
     if fig.get_figwidth() not in (style.COLUMN[0], style.PAGE[0]):
         wrong.append(f"it is {fig.get_figwidth():g} inches wide")
+    # in print, a column of 8.5 cm and a page of two
+    shrunk = CENTIMETRES[fig.get_figwidth() > style.COLUMN[0]] / 2.54 / fig.get_figwidth()
+    texts = [text for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    smallest = min(texts, key=Text.get_fontsize)
+    if smallest.get_fontsize() * shrunk < SMALLEST:
+        wrong.append(f"{smallest.get_text()!r} has {smallest.get_fontsize() * shrunk:.1f} points")
     for ax in filter(mpl.axes.Axes.get_visible, fig.axes):
         lines = [line for line in ax.lines if line.get_visible() and len(line.get_xdata()) > 2]
         for line in lines:

@@ -23,8 +23,7 @@ def closed():
     plt.close("all")
 
 
-def test_no_two_algorithms_look_alike():
-    assert len(set(style.ALGORITHMS.values())) == len(style.ALGORITHMS)
+def test_no_algorithm_that_is_not_listed_looks_like_another():
     names = [f"mine {i}" for i in range(20)]
     own, listed = list(map(style.look, names)), list(map(style.look, style.ALGORITHMS))
     for mine, other in itertools.product(own, listed):
@@ -202,3 +201,49 @@ def test_no_curve_is_a_zigzag():
     refused(lambda: draw.final_regret_panel(data), "algorithm", "epsilon", "n0")
     refused(lambda: draw.regret_panel(data.assign(t=data.epsilon)), "algorithm", "t", "n0")
     draw.final_regret_panel(data[data.n0 == 1])
+
+
+def test_a_slider_moves_a_parameter_that_has_a_default(monkeypatch):
+    """The picture above is not drawn again, and the default is one of the values."""
+    drawn, shown = [], []
+
+    def picture(gap, epsilon=0.3, step=1):
+        drawn.append((epsilon, step))
+        return draw.subplots()[0]
+
+    for wrong in ("gap", "epsilonn"):
+        refused(lambda wrong=wrong: draw.play(picture, **{wrong: [1]}), wrong, "epsilon, step")
+    draw.play(picture, epsilon=[0.1, 1.0])
+    monkeypatch.setattr(draw, "has_front_end", lambda: True)
+    monkeypatch.setattr(draw, "display", shown.append)
+    draw.play(lambda epsilon=0.3: picture(0, epsilon), epsilon=[0.1, 1.0])
+    slider, _ = shown[0].children
+    assert slider.options == (0.1, 0.3, 1.0) and drawn == []
+    slider.value = 1.0
+    assert drawn == [(1.0, 1)]
+
+
+def test_a_promise_that_is_broken_is_marked():
+    bins = pd.DataFrame({"begin": [0, 1], "end": [1, 2], "one": [0.5, 0.5], "other": [0.2, 0.8]})
+    bins["log_ratio"] = np.log(bins.other / bins.one)
+    for epsilon, broken in ((1.0, 0), (0.5, 1)):
+        below = draw.two_tables(bins, epsilon).axes[1]
+        assert len(below.texts) == broken
+    refused(lambda: draw.two_tables(bins[["begin"]], 1.0), "end")
+
+
+def test_names_at_the_ends_of_lines_do_not_touch():
+    ends = {name: 100 + i for i, name in enumerate("abcdef")} | {"low": 10}
+    rows = [(x, y * x, name) for name, y in ends.items() for x in (1, 2)]
+    data = pd.DataFrame(rows, columns=["t", "mean", "algorithm"])
+    fig = draw.chart(data, "t", "mean", looks=draw.looks(ends), ends=True)
+    fig.draw_without_rendering()
+    assert not fig.legends
+    (ax,) = fig.axes
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    assert sorted(boxes, key=lambda name: boxes[name].y0) == ["low", *"abcdef"]
+    heights = sorted((box.y0, box.y1) for box in boxes.values())
+    assert all(lower[1] <= upper[0] + 1 for lower, upper in itertools.pairwise(heights))
+    assert all(box.x0 >= ax.bbox.x1 for box in boxes.values())
+    colours = {text.get_text(): text.get_color() for text in ax.texts}
+    assert colours == {str(line.get_label())[1:]: line.get_color() for line in ax.lines}

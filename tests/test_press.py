@@ -4,14 +4,13 @@ of keys and patterns, of runs that differ in one thing."""
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT
+from conftest import ROOT, refused
 
-from privregret.core import files
-from privregret.press import batch, notebook, publish, record, text
+from privregret.press import batch, notebook, papers, publish, record, text
 from privregret.press.papers import PAPERS
 
 NAME = "hu2021/4-bandit-setting"
-SMALL = files.toml(ROOT / "notebooks/smoke.toml")
+SMALL = text.read(ROOT / f"notebooks/{NAME}.toml")["smoke"]
 
 
 @pytest.mark.parametrize("smoke", [False, True])
@@ -19,7 +18,7 @@ SMALL = files.toml(ROOT / "notebooks/smoke.toml")
 def test_what_is_asked_for_comes_before_small_parameters_and_these_before_the_usual(smoke, given):
     (job,) = batch.jobs([NAME], given, smoke=smoke)
     usual = notebook.declared((ROOT / f"notebooks/{NAME}.ipynb").read_bytes())
-    wanted = usual | (SMALL[NAME] if smoke else {}) | {p: int(v) for p, v in given.items()}
+    wanted = usual | (SMALL if smoke else {}) | {p: int(v) for p, v in given.items()}
     assert job.parameters == wanted
     assert job.changed == {p: v for p, v in wanted.items() if v != usual[p]}
 
@@ -45,6 +44,24 @@ def test_the_entry_of_a_key_comes_before_those_of_patterns():
         first = next(key for key in keys if "*" in key)
         found = [text.entry(texts, "figure", key)["caption"] for key in ("a-1", "a-2", "b")]
         assert found == ["a-1", first, "*"]
+
+
+def test_a_paper_that_is_not_complete_is_one_line(tmp_path):
+    file, good = (
+        tmp_path / "papers.toml",
+        {"cited": "You (2026, arXiv v1)", "title": "T"} | dict.fromkeys(("asks", "proves"), "?"),
+    )
+    for key, entry, *shown in (
+        ("you2026", good, "you2026", "version"),
+        ("you2026", good | {"version": "2611.1"}, "you2026", "version", "'2611.1'"),
+        ("you2026", good | {"version": "v1", "cited": "You"}, "you2026", "cited", "'You'"),
+        ("you-2026", good | {"version": "v1"}, "you-2026", "letters"),
+    ):
+        lines = [f"[{key}]", *(f'{name} = "{text}"' for name, text in entry.items())]
+        file.write_text("\n".join(lines))
+        refused(lambda: papers.read(file), "papers.toml", *shown)
+    file.write_text("you2026 = 3")
+    refused(lambda: papers.read(file), "papers.toml", "you2026")
 
 
 def test_a_number_moves_by_more_than_rounding_only():

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.xdist_group("processors")
 def elsewhere(tmp_path_factory):
     """The smoke profile of some notebooks, run as if on an old processor."""
     project = Project(tmp_path_factory.mktemp("elsewhere"))
-    for name in ["smoke.toml", *(f"{name}.{e}" for name in NOTEBOOKS for e in ("ipynb", "toml"))]:
+    for name in (f"{name}.{e}" for name in NOTEBOOKS for e in ("ipynb", "toml")):
         files.write(project.root / "notebooks" / name, (ROOT / "notebooks" / name).read_bytes())
     code = "import numpy; print(sum(numpy._core._multiarray_umath.__cpu_features__.values()))"
     environment = project.environment | OLD_PROCESSOR

@@ -183,9 +183,31 @@ def test_a_run_with_other_parameters_says_so(root, monkeypatch):
     for name, caption in (("figure-01", f"Regret of {HU}."), ("small", f"Regret. No run. {HU}.")):
         tex = (root / f"figures/hu2021/{name}.tex").read_text()
         assert rf"\privregretcaption{{{caption} {differ}" in tex and r"\texttt{runs=[1, 2]}" in tex
-        assert any(one.data.endswith(f".* {caption}") for one in shown)
+        first, _, rest = caption.rstrip(".").partition(". ")
+        assert any(f".</i> {first}." in one.data and rest in one.data for one in shown)
     render.render(root)
     assert differ in (root / "paper/numbers.tex").read_text()
+
+
+def test_a_finding_is_one_line_with_the_rest_folded_below_it(root, monkeypatch):
+    shown = []
+    monkeypatch.setattr(publish, "get_ipython", lambda: True)
+    monkeypatch.setattr(publish, "display", shown.append)
+    for value, limit in ((0.5, "0.5 (at most 1)"), (2.0, "2 (not at most 1)")):
+        find(Estimate(value, 0.0), kind="ours")
+        line, _, rest = shown[-1].data.partition("</summary>")
+        assert line.startswith("<details><summary") and line.endswith(limit)
+        assert "\n\n*Says:* Falls" in rest and "\n\n*Criterion:* <= 1" in rest
+    find(Estimate(1.0, 0.1))
+    assert shown[-1].data.partition("</summary>")[0].endswith("(at most 1?)")
+    claim = {"place": "Figure 2", "claim": "It falls.", "quantity": "ratio", "at_most": 1}
+    claim |= {"failure": "error", "printed": "p", "repair": "Use two.", "stands": "partly"}
+    where = pd.DataFrame({"curve": ["$|x|$", "b"], "measured": [0.5, 2.0]})
+    publish.verdicts(said("claim", "of-rows", **claim, rows=["curve"]), where)
+    assert all(
+        w in shown[-1].data for w in ("2 (not at most 1)", "*Error:* Use two.", "of the worst")
+    )
+    assert r"| $\vert x\vert $ | 0.5 |" in shown[-1].data
 
 
 def test_texts_are_filled_and_become_one_line(root):

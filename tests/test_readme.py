@@ -15,6 +15,7 @@ from conftest import ROOT
 
 from privregret import __main__ as command
 from privregret.press import batch
+from privregret.press.papers import PAPERS
 
 FIGURES, SITE = ROOT / "figures", ROOT / "build/site"
 NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
@@ -139,15 +140,16 @@ def test_the_finding_that_is_read_aloud_is_as_it_is_published():
 @pytest.mark.parametrize("page", PAGES)
 def test_links(page):
     links = re.findall(r"\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"", PAGES[page])
-    assert [a or b for a, b in links if not there((ROOT / page).parent, a or b)] == []
+    assert [a or b for a, b in links if not there(ROOT / page, a or b)] == []
 
 
-def there(folder, link):
+def there(page, link):
     """Whether the file of a link exists, and the heading that it names."""
     path, _, heading = link.partition("#")
+    file = page.parent / path if path else page
     if not heading:
-        return (folder / path).exists()
-    titles = re.findall(r"^#+ (.*)$", (folder / path).read_text(), re.M)
+        return file.exists()
+    titles = re.findall(r"^#+ (.*)$", file.read_text(), re.M)
     return heading in {re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles}
 
 
@@ -155,6 +157,18 @@ def test_every_paper_has_its_notebooks_and_figures_in_the_readme():
     linked = re.findall(r"\((notebooks|figures)/(\w+)\)", PAGES["README.md"])
     papers = {name.split("/")[0] for name in batch.notebooks()}
     assert set(linked) == {(kind, key) for kind in ("notebooks", "figures") for key in papers}
+
+
+def test_how_many_papers_there_are_is_nowhere_typed():
+    """So that another one changes no sentence."""
+    texts = [*ROOT.glob("paper/**/*.tex"), *ROOT.glob("src/privregret/press/templates/*")]
+    texts += [ROOT / name for name in (*PAGES, "CITATION.cff", "pyproject.toml")]
+    texts.remove(ROOT / "CHANGELOG.md")
+    words = "none one two three four five six seven eight nine ten".split()
+    number = "|".join([str(len(PAPERS)), *words[len(PAPERS) : len(PAPERS) + 1]])
+    typed = re.compile(rf"\b({number}) (recent )?papers\b", re.I)
+    told = {path: typed.search(path.read_text()) for path in texts}
+    assert {path: found[0] for path, found in told.items() if found} == {}
 
 
 built = pytest.mark.skipif(not (SITE / "docs").exists(), reason="needs make site")

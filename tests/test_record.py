@@ -230,7 +230,7 @@ def test_findings_reach_the_tables_and_the_readme(root):
     assert "Twice that." in (figures / "errata.md").read_text()
     assert "100% of it." in (figures / "README.md").read_text()
     text = readme.read_text()
-    assert "**4 claims: 1 reproduced, 1 after the repair of a misprint, 1 under a" in text
+    assert "Of 4 claims of the papers, 1 is reproduced, 1 more once a misprint is repaired" in text
     assert "privacy loss up to 2.000" in text and "notebooks/hu2021/one.ipynb" in text
     assert "Version 2." in text and "\nold\n" not in text
     assert text.startswith("before\n") and text.endswith("after\n")

@@ -15,6 +15,7 @@ from privregret.estimates import Estimate
 from privregret.press import record, render, text
 from privregret.press.papers import PAPERS
 
+pytestmark = pytest.mark.every_paper
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
 CLAIM = {"title": "It", "place": "Theorem 1", "claim": "It holds.", "quantity": "ratio"}
 CLAIM |= {"evidence": "proof", "at_most": 1}
@@ -38,11 +39,11 @@ def test_texts_are_short_and_a_name_is_assigned_in_one_cell_only(file):
 
 
 def test_every_finding_has_a_permanent_id():
-    """What was ever published stays in the list, marked as retired when it is gone."""
+    """What was ever published stays in the list, marked as retired when it is gone; the first run
+    of a notebook adds its ids."""
     lines = (ROOT / "notebooks/findings.txt").read_text().splitlines()
-    listed = [line.split() for line in lines if not line.startswith("#")]
-    known = {one: mark for one, *mark in listed}
-    assert len(known) == len(listed) and all(m in ([], ["retired"]) for m in known.values())
+    known = text.listed()
+    assert len(known) == len(lines) - 1 and {*known.values()} <= {"", "retired"}
     used, slips = (
         [f"{file.parent.name}/{key}" for file in FILES for key in text.read(file)[section]]
         for section in ("claim", "slip")
@@ -57,6 +58,22 @@ def test_every_finding_has_a_permanent_id():
     assert shown and set(shown) <= set(used)
 
 
+def test_the_first_run_lists_an_id_which_is_never_taken_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "NOTEBOOKS", tmp_path)
+    (tmp_path / "findings.txt").write_text("# ids\npaper/old retired\npaper/one\n")
+    (tmp_path / "paper").mkdir()
+    for name, keys in (("a", ["one", "two"]), ("b", ["three"]), ("c", ["old"]), ("d", ["two"])):
+        claims = "\n".join(entry(f"claim.{key}", **CLAIM) for key in keys)
+        (tmp_path / f"paper/{name}.toml").write_text(claims)
+        (tmp_path / f"paper/{name}.ipynb").touch()
+    refused(lambda: text.ids("paper/c"), "paper/c.toml", "paper/old", "retired")
+    refused(lambda: text.ids("paper/d"), "paper/d.toml", "claim.two", "paper/a")
+    (tmp_path / "paper/d.ipynb").unlink()
+    for name in ("a", "b", "a", "without-texts"):
+        text.list_ids(text.ids(f"paper/{name}"))
+    assert [*text.listed()] == ["paper/old", "paper/one", "paper/two", "paper/three"]
+
+
 def entry(section, **fields):
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
     return "\n".join([f"[{section}]", *lines])
@@ -67,12 +84,25 @@ def test_a_bad_file_is_refused(tmp_path):
     for content, *shown in (
         *(("[claim", "one.toml"), ("figure = 1", "figure", "1")),
         ("checked = '2026-11-26'", "checked", "'2026-11-26'"),
+        ("smoke = 3", "smoke", "3"),
         (entry("figures.a", caption="A."), "figures"),
         (entry("figure.a", text="A."), "figure.a", "caption"),
         (entry("figure.a", caption=3), "figure.a", "caption", "3"),
         (entry("claim.a", place="1", claim="It holds."), "claim.a", "quantity"),
         (entry("slip.a", place="1", printed="x"), "slip.a", "true"),
         (entry("slip.a", place="1", printed="x", true="y", failure="typo"), "slip.a", "'typo'"),
+        (entry("exercise", kind="predict"), "[[exercise]]"),
+        *(
+            (entry("[exercise]", **{"ask": "?", "answer": "!"} | fields), "exercise 1", *shown)
+            for fields, *shown in (
+                *(({}, "kind", "None"), ({"kind": "guess"}, "kind", "'guess'")),
+                *(
+                    ({"kind": "predict", "holds": "True"}, "run"),
+                    ({"kind": "prove", "see": "x"}, "see"),
+                ),
+                ({"kind": "break", "run": "f()", "holds": "True", "edit": "x"}, "edit", "'x'"),
+            )
+        ),
         *(
             (entry("claim.a", **CLAIM | fields), "claim.a", *shown)
             for fields, *shown in (
@@ -88,6 +118,16 @@ def test_a_bad_file_is_refused(tmp_path):
     ):
         file.write_text(content, encoding="utf-8")
         refused(partial(text.read, file), *shown, error=text.TextError)
+
+
+def test_small_parameters_are_those_of_the_notebook(tmp_path, monkeypatch):
+    file = tmp_path / "one.toml"
+    monkeypatch.setenv("PRIVREGRET_TEXTS", str(file))
+    file.write_text("[smoke]\nruns = 3\n")
+    assert text.small("hu2021/one", {"runs": 100, "seed": 1}) == {"runs": 3}
+    file.write_text("[smoke]\nrun = 3\n")
+    small = partial(text.small, "hu2021/one", {"runs": 100, "seed": 1})
+    refused(small, "hu2021/one.toml", "run", "runs, seed", error=text.TextError)
 
 
 def test_slots_are_filled():

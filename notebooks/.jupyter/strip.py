@@ -1,7 +1,7 @@
 """What git keeps of a notebook, from stdin to stdout: sources and tags.
 
-Cells that no page shows are closed. `make` copies this file into .git, where no branch that is
-checked out changes it. It needs nothing but Python.
+Sources that no page shows at once are closed, and what is for the referee is folded. `make` copies
+this file into .git, where no branch that is checked out changes it. It needs nothing but Python.
 """
 
 import json
@@ -23,6 +23,9 @@ METADATA = {
     },
 }
 
+# tags by which the site does not show a source, or only at a click
+CLOSED = {"remove-cell", "remove-input", "hide-input"}
+
 # the lines that this writes, and the marks of a conflict: no output has such keys, and its texts
 # stand further to the right
 LINE = re.compile(
@@ -32,6 +35,7 @@ LINE = re.compile(
     |[ ]{,5}"(cells|source|tags)":[ ]\[
     |[ ]{,5}"(jupyter|kernelspec|language_info|metadata)":[ ]\{(\},)?
     |[ ]{,5}"(execution_count":[ ]null|outputs":[ ]\[\]|source_hidden":[ ]true),?
+    |[ ]{,5}"jp-MarkdownHeadingCollapsed":[ ]true,?
     |[ ]{,5}"(cell_type|display_name|file_extension|id|language)":[ ]"[^"\\]{,64}",?
     |[ ]{,5}"(mimetype|name|nbconvert_exporter)":[ ]"[^"\\]{,64}",?
     |[ ]{,5}"nbformat(_minor)?":[ ]\d,?""",
@@ -45,8 +49,10 @@ def kept(cell):
     found = {key: cell[key] for key in ("cell_type", "id", "attachments") if cell.get(key)}
     found["source"] = source.splitlines(True)
     found["metadata"] = {"tags": tags} if tags else {}
-    if "remove-cell" in (tags or ()):  # imports and checks: a click shows them
+    if CLOSED.intersection(tags or ()):  # a click shows them
         found["metadata"]["jupyter"] = {"source_hidden": True}
+    if "referee" in (tags or ()):  # a heading: JupyterLab folds all below it
+        found["metadata"]["jp-MarkdownHeadingCollapsed"] = True
     return {**found, "execution_count": None, "outputs": []} if "outputs" in cell else found
 
 

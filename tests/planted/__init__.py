@@ -3,7 +3,7 @@
 A verdict that cannot fail says nothing. One file per paper: `PLANTS` has for each notebook keys of
 findings, and a patch that gets pytest's monkeypatch and breaks something: a learner that plays
 uniformly, a bound that is far too small, a noise of the wrong scale. Each finding must have another
-verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
+verdict than without the fault, at the notebook's small parameters.
 
 What an algorithm plays is patched in `runner`, from which `run` and `regret_curves` have it, or
 where the fault is: in `settings`, `steps`, `play_checked`.

@@ -2,7 +2,6 @@
 
 import contextlib
 import tempfile
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from papermill.translators import PythonTranslator
 from pytest import MonkeyPatch
 
 from privregret.core import store
-from privregret.press import notebook, publish, record
+from privregret.press import notebook, publish, record, text
 from privregret.press.notebook import NOTEBOOKS
 
 
@@ -22,11 +21,11 @@ def by_key(rows) -> dict:
 
 
 def execute(name: str, root: Path, figure: Callable = publish.figure, wanted=(), given=()) -> dict:
-    """Run the notebook at the parameters `given`, else of `smoke.toml`, with its output in `root`,
-    `figure` in place of `publish.figure`; what `by_key` gives once all keys `wanted` are there, or
+    """Run the notebook at the parameters `given`, else its small ones, with its output in `root`,
+    `figure` instead of `publish.figure`; what `by_key` gives once all keys `wanted` are there, or
     at its end.
     """
-    parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {}) | dict(given)
+    parameters = text.of_notebook(name)["smoke"] | dict(given)
     # a fault is in no key of the store
     with MonkeyPatch.context() as patch, store.disabled():
         patch.setenv("PRIVREGRET_OUTPUT", str(root))

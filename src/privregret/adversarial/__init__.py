@@ -7,6 +7,6 @@ from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 from privregret.adversarial.ftpl import FTPL
 from privregret.adversarial.htinf import HTINF
 from privregret.adversarial.sparse_switch import SparseSwitch
+from privregret.core import public as _public
 
-__all__ = ["EXP3", "FTPL", "HTINF", "AdversarialAlgorithm", "BatchedPrivate", "EXP4Batched"]
-__all__ += ["EXP4Local", "ExpertAlgorithm", "ExpertsFromBandit", "LocallyPrivate", "SparseSwitch"]
+__all__ = _public(globals())

@@ -10,6 +10,6 @@ from privregret.bandits.klucb import KLUCB
 from privregret.bandits.lazy_ts import LazyDPTS
 from privregret.bandits.lazy_ucb import AnytimeLazyUCB
 from privregret.bandits.ucb1 import UCB1
+from privregret.core import public as _public
 
-__all__ = ["DPIMED", "DPKLUCB", "DPSE", "IMED", "KLUCB", "UCB1", "AdaPKLUCB", "AnytimeLazyUCB"]
-__all__ += ["BanditAlgorithm", "HybridUCB", "LazyDPTS"]
+__all__ = _public(globals())

@@ -5,6 +5,6 @@ from privregret.companion.margin_stop import MarginStop
 from privregret.companion.phased import PhasedFTNL
 from privregret.companion.plans import epoch_plan
 from privregret.companion.votes import Votes, VotesOrLeader
+from privregret.core import public as _public
 
-__all__ = ["Game", "MarginStop", "PhasedFTNL", "Votes", "VotesOrLeader"]
-__all__ += ["epoch_plan", "minimax"]
+__all__ = _public(globals())

@@ -8,6 +8,7 @@ sides of an operation count as independent.
 tidy frame into a tidy frame with one row per group; `rows` and `row` read its rows as estimates.
 """
 
+from privregret.core import public as _public
 from privregret.estimates.groups import (
     bands,
     fractions,
@@ -39,7 +40,4 @@ from privregret.estimates.number import (
 )
 from privregret.estimates.sample import fraction, mean, mean_with_controls, median, quantile, slope
 
-__all__ = ["LEVEL", "ROUNDING", "STANDARD_ERRORS", "Estimate", "bands", "columns", "exactly"]
-__all__ += ["fraction", "fractions", "largest", "largest_step", "logs", "mean", "means", "median"]
-__all__ += ["mean_with_controls", "quantile", "quantile_limits", "quantiles", "ratios", "real"]
-__all__ += ["rounded", "row", "rows", "slope", "slopes", "smallest", "spread", "survival_curves"]
+__all__ = _public(globals())

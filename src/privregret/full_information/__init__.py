@@ -1,5 +1,6 @@
 """Stochastic online learning with full information: all losses are observed"""
 
+from privregret.core import public as _public
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import EpochAlgorithm
 from privregret.full_information.ftnl import FTNL, EpochLeader, NaiveFTNL
@@ -10,5 +11,4 @@ from privregret.full_information.leaders import (
 )
 from privregret.full_information.random_prefix import RandomPrefixSoftmax
 
-__all__ = ["FTNL", "DecreasingHedge", "EpochAlgorithm", "EpochLeader", "EveryRoundAlgorithm"]
-__all__ += ["FollowTheLeader", "FullInformationAlgorithm", "NaiveFTNL", "RandomPrefixSoftmax"]
+__all__ = _public(globals())

@@ -1,5 +1,6 @@
 """The problem instances of the papers, by kind of feedback"""
 
+from privregret.core import public as _public
 from privregret.instances.adversaries import (
     Adversary,
     Advice,
@@ -40,10 +41,4 @@ from privregret.instances.losses import (
 )
 from privregret.instances.problem import Problem
 
-__all__ = ["AZIZE2025_1", "AZIZE2025_2", "AZIZE2025_3", "AZIZE2025_4", "AZIZE2025_FIGURE_8"]
-__all__ += ["DEPENDENT_COPIES", "HU2021_1", "HU2021_2", "HU2021_3", "TWO_ACTION_FIXED"]
-__all__ += ["TWO_ACTION_GAIN", "TWO_ACTION_PRINTED", "Adversary", "Advice", "BernoulliBandit"]
-__all__ += ["ExpertProblem", "Problem", "StochasticLosses", "bernoulli_losses", "cyclic"]
-__all__ += ["dependent", "deterministic_losses", "doubling", "equal_gaps"]
-__all__ += ["exp3_leakage_pair", "fixed_experts", "gap_adversary", "lemma_11_pair", "packing"]
-__all__ += ["improving_arm", "stochastically_constrained", "switching", "tracking_experts"]
+__all__ = _public(globals())

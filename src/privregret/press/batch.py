@@ -30,8 +30,9 @@ from tqdm import tqdm
 
 from privregret.core import code_key, files
 from privregret.core.files import PACKAGE, ROOT, digest, locked
-from privregret.press import notebook, reached, record, render
+from privregret.press import missing, notebook, reached, record, render, text
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
+from privregret.press.papers import PAPERS
 
 # exit codes; 130 is the shell's for an interrupt
 FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
@@ -119,10 +120,10 @@ def select(words: list[str], names: list[str]) -> list[str]:
 def overrides(pairs: list[tuple[str, str]]) -> dict:
     """Parameters from the command line, as texts; UsageError for one that is there twice."""
     found: dict = {}
-    for name, text in pairs:
+    for name, value in pairs:
         if name in found:
             raise UsageError(f"-p {name} is given twice")
-        found[name] = text
+        found[name] = value
     return found
 
 
@@ -142,12 +143,12 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
     """What is to be run, with which parameters; UsageError for a parameter that no notebook has."""
     if not (ROOT / LOCK).is_file():
         raise UsageError(f"{LOCK} is missing: restore it by git, since all depends on it")
-    small = files.toml(NOTEBOOKS / "smoke.toml") if smoke else {}
     todo, known, unknown = [], set[str](), list[str]()
     for name in names:
         try:
             content, code, saved = read(name)
-        except UsageError as problem:  # the others go on
+            small = text.small(name, saved) if smoke else {}
+        except (UsageError, text.TextError) as problem:  # the others go on
             todo.append(Job(name, problem=str(problem)))
             continue
         known |= saved.keys()
@@ -155,7 +156,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
         for p in (p for p in saved if repr(usual[p]) != repr(saved[p])):
             print(f"{name}: {p}={saved[p]!r} is not committed, {p}={usual[p]!r} counts")
         own = {p: fitted(v, saved[p]) for p, v in given.items() if p in saved}
-        wanted = usual | small.get(name, {}) | own
+        wanted = usual | small | own
         changed = {p: v for p, v in wanted.items() if repr(v) != repr(saved.get(p))}
         todo.append(Job(name, content, code, wanted, changed))
     for none in sorted(given.keys() - known):
@@ -304,6 +305,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         tell(f"{job.name}, cell {at[0]}")
 
     try:
+        ids = text.ids(job.name)
         for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
             old.unlink(missing_ok=True)
@@ -331,6 +333,9 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
             raise UsageError(f"{min(moved)[0]} changed while it ran: run it again")
         fresh = "PRIVREGRET_STORE" in variables
         record.adopt(staged, root, job.name, origin(job.name, before), gone, fresh)
+        if root == ROOT:
+            with record.still(root):
+                text.list_ids(ids)
         render.render(root)
         done.parent.mkdir(parents=True, exist_ok=True)
         executed.replace(done)
@@ -345,7 +350,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     except PapermillExecutionError as problem:
         code = USAGE if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
-    except (UsageError, OSError) as problem:
+    except (UsageError, text.TextError, OSError) as problem:
         code, error = FAILED, str(problem)
     except Exception as problem:  # the other notebooks go on
         code, error, left = FAILED, f"{type(problem).__name__}: {problem}", log
@@ -407,8 +412,8 @@ def reproduce(
         code = _all(todo, root, at_once, fresh, gone, held)
         if gone and not words and not code:
             removed = record.forget(root, gone)
-            text = ", ".join(removed) or "nothing is left of their outputs"
-            print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {text}")
+            left = ", ".join(removed) or "nothing is left of their outputs"
+            print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {left}")
         if away and not words:
             print(f"{', '.join(sorted(away))}: {why}")
         if not code or record.read(root)["notebooks"]:
@@ -515,9 +520,12 @@ def _stale(todo, root):
 
 
 def status(words: list[str]) -> int:
-    """Print which notebooks are stale and why, and which files differ from the manifest."""
+    """Print which notebooks are stale and why, which files differ from the manifest, and what a
+    paper that is named lacks."""
     names, differing = notebooks(), render.differing(ROOT)
-    todo = jobs(select(words, names), {})
+    papers = [word for word in words if word in {*PAPERS, *(n.split("/")[0] for n in names)}]
+    with_books = [word for word in words if word not in papers or (NOTEBOOKS / word).is_dir()]
+    todo = jobs(select(with_books, names) if with_books or not words else [], {})
     if other := unlocked():
         print(f"warning: {other}: no run is published", file=sys.stderr)
     _stale(todo, ROOT)
@@ -528,4 +536,7 @@ def status(words: list[str]) -> int:
         )
     for path in differing:
         print(f"{path}: not what figures/manifest.json says; `make` writes it again")
+    for key in papers:
+        for line in missing.of_paper(key):
+            print(f"{key}: {line}")
     return 0

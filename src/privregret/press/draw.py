@@ -1,13 +1,18 @@
 """Pictures that recur, of columns of a frame; importing this sets the look of all figures."""
 
+import io
 import itertools
 import re
+from inspect import signature
 
 import matplotlib.pyplot as plt
 import numpy as np
+from IPython.display import Image, display
 from matplotlib.ticker import EngFormatter, FixedLocator, NullLocator
 
-from privregret.press import style
+from privregret.core.mistakes import OneLine
+from privregret.core.progress import has_front_end
+from privregret.press import notebook, style
 
 style.use()
 
@@ -17,6 +22,38 @@ def subplots(*shape: int, **options):
     fig, axes = plt.subplots(*shape, **options)
     plt.close(fig)
     return fig, axes
+
+
+class NoKnob(OneLine, ValueError):
+    """A picture has no parameter of this name that could be moved from a default."""
+
+
+def play(picture, **knobs) -> None:
+    """Below a published picture, show a slider for each of these parameters of its function, a list
+    of values each, to which the default is added; what they draw is shown unless it is the picture
+    above. Without a front end, show nothing. NoKnob for a parameter without a default."""
+    taken = signature(picture).parameters.items()
+    usual = {k: p.default for k, p in taken if p.default is not p.empty}
+    if unknown := knobs.keys() - usual:
+        said = f"{picture.__name__} has no parameter {min(unknown)} with a default"
+        known = ", ".join(usual) or "none"
+        raise NoKnob(f"{notebook.current.name}.ipynb: {said}: known are {known}")
+    if not has_front_end():
+        return
+    from ipywidgets import SelectionSlider, VBox, interactive_output  # a fifth of a second
+
+    def anew(**now):
+        if any(now[k] != usual[k] for k in now):
+            (fig := picture(**now)).savefig(png := io.BytesIO(), format="png")
+            display(Image(png.getvalue(), width=int(fig.get_figwidth() * style.PIXELS)))
+
+    sliders = {}
+    for k, values in knobs.items():
+        options = values if usual[k] in values else sorted([*values, usual[k]])
+        sliders[k] = SelectionSlider(
+            options=options, value=usual[k], description=k, continuous_update=False
+        )
+    display(VBox([*sliders.values(), interactive_output(anew, sliders)]))
 
 
 def panels(count: int, height=None, ylabel="", **axes):
@@ -79,6 +116,33 @@ def bound(ax, x, y, label: str, forbids: bool = False, **style_):
     if forbids:
         ax.fill_between(x, 0, y, color=style.BLACK, alpha=0.08, linewidth=0)
     ax.plot(x, y, label=label, **(style.BOUND | style_))
+
+
+def two_tables(bins, epsilon: float, names=("one table", "its neighbour"), **axes):
+    """The picture of a promise, a privacy loss of at most epsilon.
+
+    Above: how likely the outcomes are on two neighbouring tables; `bins` reach from `begin` to
+    `end`, one after the other, with probabilities `one` and `other`. Below: their `log_ratio`,
+    which epsilon-DP keeps in the shaded band.
+    """
+    _needs(bins, "begin", "end", "one", "other", "log_ratio")
+    edges, size = [*bins.begin, bins.end.iloc[-1]], (style.COLUMN[0], 1.15 * style.COLUMN[1])
+    fig, (above, below) = subplots(2, 1, sharex=True, figsize=size, height_ratios=(3, 2))
+    above.stairs(bins.one, edges, fill=True, color=style.GREY, alpha=0.4, label=names[0])
+    above.stairs(bins.other, edges, color=style.BLACK, label=names[1])
+    above.set(ylabel="probability", ylim=(0, 1.4 * bins[["one", "other"]].max(axis=None)))
+    above.legend(loc="upper left", handlelength=1.2)
+    below.axhspan(-epsilon, epsilon, color=style.BLUE, alpha=0.12, linewidth=0)
+    broken = bins.log_ratio.abs() > (1 + 1e-9) * epsilon
+    for colour, part in ((style.BLUE, bins[~broken]), (style.VERMILION, bins[broken])):
+        below.hlines(part.log_ratio, part.begin, part.end, color=colour, linewidth=2)
+    if broken.any():
+        said = {"color": style.VERMILION, "transform": below.transAxes, "ha": "right"}
+        below.text(0.98, 0.08, "beyond what was promised", fontsize=7, **said)
+    reach = 1.25 * max(1.2 * epsilon, bins.log_ratio.abs().max())
+    below.set(ylim=(-reach, reach), ylabel="log-ratio", yticks=(-epsilon, 0, epsilon), **axes)
+    below.set_yticklabels([r"$-\epsilon$", "0", r"$\epsilon$"])
+    return fig
 
 
 def legend_below(fig, ncols: int = 2, **options) -> None:
@@ -224,11 +288,34 @@ def survival_axes(ax, curves):
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
-    """The `looks` of `lines` for what is not an algorithm: a colour and a marker for each value, in
-    the order of the legend, and these `dashes` in turn; six colours and seven markers repeat."""
-    colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(values, *map(itertools.cycle, (colours, "o^sDPvX", dashes)), strict=False)
+    """The `looks` of `lines` for what is not an algorithm, and so has none of their colours: a
+    shade of one hue and a marker for each value, in the order of the legend, and these `dashes` in
+    turn; seven markers repeat."""
+    values = list(values)
+    # the last of a ramp is black, as bounds are
+    shades, turns = style.ramp(len(values) + 1)[:-1], map(itertools.cycle, ("o^sDPvX", dashes))
+    series = zip(values, shades, *turns, strict=False)
     return {v: {"color": c, "marker": m, "linestyle": d} for v, c, m, d in series}
+
+
+def label_ends(ax) -> None:
+    """Write the name of each line with a label beside the panel, at the height of its right end and
+    in its colour, instead of a legend; names that would touch are moved apart."""
+    size, point = 7, ax.figure.dpi / 72
+    lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
+    lines.sort(key=lambda line: line.get_ydata()[-1])
+    ends = [ax.transData.transform((1, line.get_ydata()[-1]))[1] / point for line in lines]
+    # from the lowest up, then from the top down
+    at, apart, top = list(ends), 1.15 * size, ax.bbox.y1 / point
+    for i in range(1, len(at)):
+        at[i] = max(at[i], at[i - 1] + apart)
+    for i in reversed(range(len(at))):
+        at[i] = min(at[i], at[i + 1] - apart if i + 1 < len(at) else top)
+    for line, end, height in zip(lines, ends, at, strict=True):
+        where = {"xytext": (4, height - end), "textcoords": "offset points", "va": "center"}
+        where |= {"xycoords": ax.get_yaxis_transform(), "color": line.get_color()}
+        ax.annotate(line.get_label(), (1, line.get_ydata()[-1]), fontsize=size, **where)
+        line.set_label(f"_{line.get_label()}")
 
 
 # a column has one name on every axis
@@ -260,6 +347,7 @@ def chart(
     titles="{}",
     ncols: int = 2,
     height=None,
+    ends: bool = False,
     **options,
 ):
     """A figure of column `y` against `x`: a panel per value of `panel`, a curve per value of `by`.
@@ -269,6 +357,7 @@ def chart(
     - band, looks: as of `lines`; bars: a column of standard errors, of which two are drawn
     - log: the axes that are logarithmic; ticks: the values of x that are ticked, and no others
     - titles: of panels, a pattern, or value -> title
+    - ends: names at the ends of the lines of the last panel, and no legend
     - options: of `ax.set`, such as xlabel and ylim, else of `ax.plot` for all curves
     """
     axes = {k: v for k, v in options.items() if hasattr(plt.Axes, f"set_{k}")}
@@ -295,5 +384,10 @@ def chart(
         ax.set_title(titles.format(value) if isinstance(titles, str) else titles[value])
         if ticks is not None:
             epsilon_ticks(ax, ticks)
-    legend_below(fig, ncols)
+    if ends:
+        # which were measured in a panel of this size
+        fig.draw_without_rendering()
+        label_ends(row[-1])
+    else:
+        legend_below(fig, ncols)
     return fig

@@ -107,6 +107,21 @@ def _digits(number):
     return re.sub(r"e([+-])0*", lambda e: "e" + e[1].strip("+"), f"{number:.6g}")
 
 
+def in_words(criterion: str) -> str:
+    """A criterion for a line of text, without the tolerance of a bound.
+
+    >>> [in_words(c) for c in ("<= 1 within 1e-9", "in [0.8, 1.25]", "equals 1 within 0.1")]
+    ['at most 1', 'between 0.8 and 1.25', 'equal to 1 within 0.1']
+    """
+    said, _, within = criterion.partition(" within ")
+    if said.startswith("equals"):
+        return f"equal to{said.removeprefix('equals')}{within and f' within {within}'}"
+    said = re.sub(r"in \[(.*), (.*)\]", r"between \1 and \2", said)
+    for sign, words in {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}.items():
+        said = re.sub(f"^{sign} ", f"{words} ", said)
+    return said
+
+
 def numbers_of(number: Estimate) -> dict:
     """An estimate as the manifest has it."""
     return {"value": number.value, "error": number.se, "numerical_error": number.bound}

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from IPython import get_ipython
-from IPython.display import Code, display
+from IPython.display import Code, Markdown, display
 
 try:
     import resource
@@ -30,7 +30,7 @@ except ImportError:  # native Windows
 
 from privregret.core.files import CHECKOUT, PACKAGE, ROOT, digest, other_clone
 from privregret.core.mistakes import OneLine
-from privregret.press import record, render, text
+from privregret.press import record, render, tex, text
 
 NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"
 END = "application/vnd.privregret.end+json"
@@ -239,6 +239,41 @@ def show(algorithm) -> Code:
     kernels = algorithm.steps.choose, algorithm.steps.observe
     sources = [inspect.getsource(getattr(one, "py_func", one)) for one in kernels]
     return Code("\n\n".join(sources), language="python")
+
+
+def exercises() -> None:
+    """Show the exercises of the notebook's texts: the question, what to edit and run, the answer to
+    unfold. TextError for a run that gives a function of the notebook a parameter that it lacks."""
+    texts, names = running().texts, current.names
+    for i, one in enumerate(texts.get("exercise", ()), 1):
+        where, run = f"{current.name}.toml, exercise {i}", one.get("run", "").strip()
+        _check_calls(where, run, names)
+        said = text.filled({f: one[f] for f in ("ask", "answer")}, names, texts["text"])
+        parts = [f"**{i}. {one['kind'].capitalize()}.** {said['ask']}"]
+        if "edit" in one:
+            lines = "\n".join(f"- {old}\n+ {new}" for old, new in one["edit"].items())
+            parts.append(f"```diff\n{lines}\n```")
+        if run:
+            parts.append(f"```python\n{run}\n```")
+        display(Markdown("\n\n".join([*parts, tex.folded("Answer", said["answer"])])))
+
+
+def _check_calls(where, code, names):
+    """Refuse code that does not parse, or names a parameter that a function of `names` lacks."""
+    try:
+        calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    except SyntaxError as problem:
+        raise text.TextError(f"{where}: {problem.msg} in {problem.text!r}") from None
+    for call in calls:
+        function = names.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        if not inspect.isfunction(function):
+            continue
+        known = inspect.signature(function).parameters
+        for keyword in call.keywords:
+            if keyword.arg not in (None, *known):
+                has = hint(keyword.arg, known)
+                said = f"{function.__name__} has no parameter {keyword.arg}: {has}"
+                raise text.TextError(f"{where}: {said}")
 
 
 def end() -> None:

@@ -3,6 +3,7 @@
 All is written atomically below `notebook.output_root()`; the same data give the same bytes.
 """
 
+import html
 import io
 import os
 import platform
@@ -23,20 +24,21 @@ from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
 from privregret.press import notebook, record, render, style, text
-from privregret.press.findings import CLAIM, SIGNS, Finding, criterion, numbers_of
+from privregret.press.findings import CLAIM, SIGNS, Finding, criterion, in_words, numbers_of
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
 from privregret.press.record import KINDS, LIBRARIES
+from privregret.press.tex import folded, one_epsilon, power, tex_escape
 from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
-from privregret.press.tex import one_epsilon, power, tex_escape
 from privregret.press.tex import value as without_error
 
 style.use()
 
 MARK = r"$^\dagger$"
-# what ends the first part of a caption, which says what its figure shows
-MESSAGE = re.compile("[.:] ")
+# what ends the first part of a caption, which says what its figure shows, and its first sentence;
+# not after "et al." in front of a year
+MESSAGE, SENTENCE = re.compile(r"[.:] (?!\()"), re.compile(r"\. (?!\()")
 
 
 def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
@@ -66,8 +68,8 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     summary = MESSAGE.split(caption)[0]
     tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
     contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
-    _publish("figure", name, caption, contents)
-    _show(Image(png.getvalue(), width=int(inches * 130)), name, caption)
+    _publish("figure", name, caption, contents, **({"wide": True} if star else {}))
+    _show(Image(png.getvalue(), width=int(inches * style.PIXELS)), name, caption)
 
 
 def table(
@@ -138,7 +140,9 @@ def _width(shown, headings):
 
 def _show(output, name, caption):
     if get_ipython():
-        display(output, Markdown(f"*{name}.* {one_epsilon(caption)}"))
+        first, *rest = SENTENCE.split(one_epsilon(caption), maxsplit=1)
+        line = f"<i>{name}.</i> {html.escape(first, quote=False)}{'.' if rest else ''}"
+        display(output, Markdown(folded(line, *rest) if rest else line))
 
 
 def number(name: str, value, meaning: str) -> None:
@@ -200,19 +204,30 @@ def _judge(key, numbers, where, names):
             raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
         number(name, one[0], f"{found.place}: {found.quantity}")
     if get_ipython():
-        label = "" if found.kind == CLAIM else f" ({found.kind})"
-        of_rows = ", worst row" if found.rows else ""
-        said = (
-            f"**{found.verdict}**: *{found.place}{label}.* {found.claim} "
-            f"{found.quantity[:1].upper()}{found.quantity[1:]}{of_rows}: "
-            f"**{printed(found.row())}** (criterion: {agrees.text}). {found.note}"
-        )
-        if found.failure:
-            said += f" *{found.failure.capitalize()}:* {found.repair}"
-        display(Markdown(one_epsilon(said)))
-        if found.rows:
-            display(HTML(pd.DataFrame(rows).to_html(index=False, float_format="{:g}".format)))
+        display(Markdown(one_epsilon(folded(*_told(found)))))
     return found
+
+
+def _told(found):
+    """A finding as a notebook shows it: a line of HTML, then what is folded below it."""
+    kind = "" if found.kind == CLAIM else f" ({found.kind})"
+    place, title, verdict = map(html.escape, (found.place, found.title, found.verdict))
+    agrees = {True: "{}", False: "not {}", None: "{}?"}[found.criterion.judge(found.measured)]
+    limit = agrees.format(in_words(found.criterion.text))
+    worst = ", of the worst row" if found.rows else ""
+    parts = {"Says": found.claim, "Measured": f"{found.quantity}{worst}", "Note": found.note}
+    parts |= {"Criterion": found.criterion.text, found.failure.capitalize(): found.repair}
+    said = [f"*{name}:* {part}" for name, part in parts.items() if part]
+    line = f"<b>{place}</b>{kind}: {title}. <b>{verdict}</b>, {printed(found.row())} ({limit})"
+    return line, *said, *([_pipes(found.rows)] if found.rows else [])
+
+
+def _pipes(rows):
+    """Rows as a table of Markdown, in which a bar of a formula would end a cell."""
+    lines = [[*rows[0]], ["---"] * len(rows[0]), *([*row.values()] for row in rows)]
+    texts = [[f"{v:g}" if isinstance(v, float) else str(v) for v in line] for line in lines]
+    safe = [[text.replace("|", r"\vert ") for text in line] for line in texts]
+    return "\n".join(f"| {' | '.join(line)} |" for line in safe)
 
 
 def _name(key):
@@ -296,7 +311,7 @@ def _few_colours(fig):
     return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
-def _publish(kind, name, caption, contents):
+def _publish(kind, name, caption, contents, **more):
     if not record.NAME.fullmatch(name):
         text = f"a {kind}'s name is paper key, slash, key of small letters, digits, - and ."
         raise ValueError(f"{text}, got {name!r}")
@@ -313,7 +328,7 @@ def _publish(kind, name, caption, contents):
             "notebook": running.name,
             "files": {ending: files.digest(content) for ending, content in written.items()},
             "caption": one_epsilon(caption + _other()),
-        }
+        } | more
 
 
 def _tex(kind, name, caption, **values):

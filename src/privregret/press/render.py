@@ -1,4 +1,4 @@
-"""What is made from the manifest, by templates/: pages, TeX, the README's block."""
+"""What is made from the manifest, by templates/: pages, TeX, the README's blocks."""
 
 import ast
 import json
@@ -26,6 +26,7 @@ from privregret.press.findings import (
     TOLERANCE,
     VERDICTS,
     at_tolerance,
+    in_words,
 )
 from privregret.press.papers import PAPERS, title
 
@@ -35,7 +36,7 @@ WORDS = "Reproduced", "Repaired", "Conditional", "NotReproduced", "Undecided"
 # what a text, or the name of a function or an output, names
 KIND = "Algorithm|Theorem|Lemma|Corollary|Proposition|Remark|Section|Figure|Table"
 PLACE = re.compile(rf"((?i:{KIND}))s? ((?:(?:, | and | to )?[A-Z]?\.?\d[\d.]*(?:\([iv]+\))?)+)")
-BLOCK = re.compile(r"(?<=<!-- findings -->\n).*?(?=<!-- end of findings -->)", re.S)
+BLOCK = re.compile(r"(<!-- (findings|papers) -->\n).*?(<!-- end of \2 -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     undefined=jinja2.StrictUndefined,
@@ -53,7 +54,7 @@ TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
 TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
 TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
-TEMPLATES.globals["integer"] = tex.integer
+TEMPLATES.globals |= {"integer": tex.integer, "in_words": in_words}
 
 
 def filled(template: str, **values) -> str:
@@ -65,7 +66,7 @@ def filled(template: str, **values) -> str:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """Path below `root` -> what the file should be; a README without the block stays as it is."""
+    """Path below `root` -> what the file should be; a README without blocks stays as it is."""
     manifest = record.read(root)
     rows = list(_rows(manifest))
     listed = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
@@ -101,12 +102,15 @@ def texts(root: Path) -> dict[str, str]:
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     given = {name: entry.get("parameters") for name, entry in manifest["notebooks"].items()}
     found = {row["id"]: row for row in rows}
-    block = filled("README.md", found=found, parameters=given, **counted)
+    blocks = {"findings": filled("README.md", found=found, parameters=given, **counted)}
+    blocks["papers"] = filled("papers.md")
     return {
         "figures/findings.csv": csv,
-        "figures/findings.md": filled("findings.md", listed=listed, **vague, **counted),
+        "figures/findings.md": filled(
+            "findings.md", listed=listed, found=found, **vague, **counted
+        ),
         "figures/tolerance.tex": filled("tolerance.tex", **vague),
-        "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
+        "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by),
         "figures/verdicts.tex": filled("verdicts.tex", **counted),
         "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=failed),
         "figures/errata.md": filled("errata.md", rows=errata),
@@ -114,7 +118,9 @@ def texts(root: Path) -> dict[str, str]:
         "figures/errata.tex": filled("errata.tex", rows=errata),
         "figures/statements.tex": filled("statements.tex", rows=rows),
         "paper/numbers.tex": filled("numbers.tex", **numbers),
-        "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
+        "README.md": BLOCK.sub(
+            lambda found: f"{found[1]}{blocks[found[2]]}{found[3]}", _now(root / "README.md")
+        ),
     } | folders
 
 
@@ -164,8 +170,10 @@ def _mapping(paper, outputs, rows):
     for row in rows:
         for place in [*places(row["place"])] or [row["place"]]:
             at[place][2].append(row)
-    named = {entry["name"]: entry for entry in outputs}
-    leading = {book: named.get(_first_picture(book)) for book in {e["notebook"] for e in outputs}}
+    named, books = {entry["name"]: entry for entry in outputs}, {e["notebook"] for e in outputs}
+    # the figure that the first cell of a notebook shows
+    shown = {b: re.findall(r"figures/([\w./-]+)\.png", _first_cell(b)) for b in books}
+    leading = {book: named.get(pictures[0]) for book, pictures in shown.items() if pictures}
     return {
         "places": sorted(at.items(), key=_order),
         "mapped": used,
@@ -175,12 +183,17 @@ def _mapping(paper, outputs, rows):
     }
 
 
-def _first_picture(notebook):
-    """The published figure that a notebook's first cell shows; "" if there is none."""
+def _first_cell(notebook):
+    """What a notebook's first cell says; "" if it cannot be read."""
     with suppress(ValueError, LookupError):
-        cell = json.loads(_now(ROOT / "notebooks" / f"{notebook}.ipynb"))["cells"][0]
-        return re.findall(r"figures/([\w./-]+)\.png", "".join(cell["source"]))[0]
+        return "".join(json.loads(_now(ROOT / f"notebooks/{notebook}.ipynb"))["cells"][0]["source"])
     return ""
+
+
+def called(notebook: str) -> str:
+    """The title of a notebook; its name if it has none."""
+    first = _first_cell(notebook)
+    return first.partition("\n")[0].removeprefix("# ") or notebook
 
 
 def _order(item):
@@ -221,7 +234,7 @@ def _books(manifest):
     """The notebooks of a manifest in the order of pages: paper, name, entry."""
     order = {paper: i for i, paper in enumerate(PAPERS)}
     books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
-    return sorted(books, key=lambda b: (order.get(b[0], 9), *b[:2]))
+    return sorted(books, key=lambda b: (order.get(b[0], len(order)), *b[:2]))
 
 
 def _erratum(row):
@@ -261,6 +274,9 @@ def said(rows: list[dict]) -> str:
     return ", ".join(
         f"{count[v]} {v}" for v in dict.fromkeys(chain(*VERDICTS.values())) if count[v]
     )
+
+
+TEMPLATES.globals |= {"called": called, "said": said}
 
 
 def _now(path):

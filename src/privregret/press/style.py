@@ -11,8 +11,8 @@ from privregret.core import files
 
 # inches: one column of a two-column page, and both
 COLUMN, PAGE = (3.4, 2.45), (7.0, 2.6)
-# of the PNGs
-DPI = 200
+# of the PNGs an inch, and where a notebook shows them
+DPI, PIXELS = 200, 130
 
 # Okabe and Ito's colours stay apart for the colour-blind, markers and dashes in grey.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"

@@ -72,6 +72,16 @@ def one_epsilon(text: str) -> str:
     return text.replace(r"\epsilon", r"\varepsilon")
 
 
+def folded(line: str, *parts: str) -> str:
+    """Markdown that a click on a line of HTML unfolds, in JupyterLab, on GitHub and on the site.
+
+    The parts are Markdown only between empty lines. The site typesets formulas of the line for its
+    class, which the others do not need.
+    """
+    said = "\n\n".join(parts)
+    return f'<details><summary class="math">{line}</summary>\n\n{said}\n\n</details>'
+
+
 def tex_escape(text: str) -> str:
     """Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such."""
     # code, a formula, or a sign that is neither

@@ -1,8 +1,9 @@
 """Captions and claims: the TOML file next to a notebook, filled from the notebook's names.
 
 `[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion,
-`[slip.KEY]` an erratum that no claim judges; `checked` is the day on which claims and slips were
-last compared with the paper's text.
+`[slip.KEY]` an erratum that no claim judges, each `[[exercise]]` what is asked, code to run, an
+answer, and an expression that then `holds`; `checked` is the day on which claims and slips were
+last compared with the paper's text, `[smoke]` has parameters for a quick run.
 `«name»` or `«name:spec»` stands for a phrase of `[text]`, for a name of the notebook, or for a
 paper's key, which gives the paper as captions cite it.
 """
@@ -39,8 +40,14 @@ CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": fin
 CHOICES["stands"] = findings.STANDS
 # what a field holds if it is not a text, and what that holds
 TYPES: dict[str, tuple] = {"rows": (list,), "macro": (str, dict)}
-TYPES |= dict.fromkeys(("columns", "formats", "widths"), (dict,))
+TYPES |= dict.fromkeys(("columns", "formats", "widths", "edit"), (dict,))
 INNER = {"widths": (int, float), "macro": (dict,)}
+# of an exercise: its kind -> what it must have, and what it may have
+EXERCISES: dict[str, tuple[set, set]] = {
+    "predict": ({"ask", "run", "answer", "holds"}, set()),
+    "break": ({"ask", "edit", "run", "answer", "holds"}, set()),
+    "prove": ({"ask", "answer"}, {"run", "holds"}),
+}
 
 
 class TextError(OneLine, ValueError):
@@ -50,12 +57,18 @@ class TextError(OneLine, ValueError):
 def read(file: Path) -> dict[str, dict]:
     """Return section -> key -> entry; TextError in one line for a file that breaks the rules."""
     found = toml(file, TextError)
-    texts: dict[str, dict] = {section: found.pop(section, {}) for section in (*FIELDS, "text")}
-    checked = found.pop("checked", None)
+    sections = *FIELDS, "text", "smoke"
+    texts: dict[str, dict] = {section: found.pop(section, {}) for section in sections}
+    checked, exercises = found.pop("checked", None), found.pop("exercise", [])
     if checked and type(checked) is not datetime.date:
         raise TextError(f"{file.name}: checked must be a date such as 2026-11-26, got {checked!r}")
     if found:
-        raise TextError(f"{file.name}: no section [{min(found)}]: {', '.join(texts)} are allowed")
+        known = ", ".join((*texts, "[exercise]"))
+        raise TextError(f"{file.name}: no section [{min(found)}]: {known} are allowed")
+    if not isinstance(exercises, list):
+        raise TextError(f"{file.name}: an exercise must be an [[exercise]], got {exercises!r:.80}")
+    for i, one in enumerate(exercises, 1):
+        _check_exercise(f"{file.name}, exercise {i}", one)
     for section, entries in texts.items():
         if not isinstance(entries, dict):
             raise TextError(f"{file.name}: [{section}] must be a table, got {entries!r}")
@@ -77,7 +90,7 @@ def read(file: Path) -> dict[str, dict]:
                     raise TextError(f"{where}: {said}")
             if section == "claim":
                 _check_claim(where, entry)
-    return texts | {"checked": str(checked or "")}
+    return texts | {"checked": str(checked or ""), "exercise": exercises}
 
 
 def of_notebook(name: str) -> dict[str, dict]:
@@ -90,6 +103,52 @@ def of_notebook(name: str) -> dict[str, dict]:
     return read(file) if file else {}
 
 
+def small(name: str, parameters: dict) -> dict:
+    """Return what `[smoke]` sets of a notebook's parameters; TextError for one it does not have."""
+    found = of_notebook(name).get("smoke", {})
+    if unknown := found.keys() - parameters.keys():
+        known = ", ".join(parameters)
+        raise TextError(f"{name}.toml, [smoke]: no parameter {min(unknown)}: known are {known}")
+    return found
+
+
+def listed() -> dict[str, str]:
+    """Return the permanent ids of `notebooks/findings.txt`: id -> "" or "retired"."""
+    file = NOTEBOOKS / "findings.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    words = [line.partition(" ")[::2] for line in lines if line and line[0] != "#"]
+    return {one: mark.strip() for one, mark in words}
+
+
+def ids(name: str) -> list[str]:
+    """Return the ids of a notebook's claims; TextError for one that another notebook of the paper
+    has, or that is retired."""
+    file = NOTEBOOKS / f"{name}.toml"
+    if not file.is_file():
+        return []
+    own, known = read(file)["claim"], listed()
+    paper = name.split("/")[0]
+    for other in sorted(set(file.parent.glob("*.toml")) - {file}):
+        # what a notebook that was renamed has left
+        if not other.with_suffix(".ipynb").is_file():
+            continue
+        if shared := own.keys() & toml(other, TextError).get("claim", {}).keys():
+            also = f"{paper}/{other.stem} has a claim of this id, too"
+            raise TextError(f"{name}.toml, [claim.{min(shared)}]: {also}")
+    for key in own:
+        if known.get(f"{paper}/{key}"):
+            why = f"the id {paper}/{key} is retired in notebooks/findings.txt, so take another"
+            raise TextError(f"{name}.toml, [claim.{key}]: {why}")
+    return [f"{paper}/{key}" for key in own]
+
+
+def list_ids(found: list[str]) -> None:
+    """Append those ids to `notebooks/findings.txt` that it does not have."""
+    if new := [one for one in found if one not in listed()]:
+        with open(NOTEBOOKS / "findings.txt", "a", encoding="utf-8") as file:
+            file.write("".join(f"{one}\n" for one in new))
+
+
 def _check_type(where, field, value):
     """Refuse a value that is not of its field's type, by name; a truth value is no number."""
     kinds, inner = TYPES.get(field, (str,)), INNER.get(field, (str,))
@@ -99,6 +158,19 @@ def _check_type(where, field, value):
         held = " or ".join(kind.__name__ for kind in inner)
         of = "" if {*kinds}.isdisjoint((list, dict)) else f" of {held}"
         raise TextError(f"{where}: {field} must be {said}{of}, got {value!r:.80}")
+
+
+def _check_exercise(where, entry):
+    must, may = EXERCISES.get(str(entry.get("kind")), (None, None))
+    if must is None:
+        raise TextError(f"{where}: kind must be {', '.join(EXERCISES)}, got {entry.get('kind')!r}")
+    said = entry.keys() - {"kind"}
+    if must - said or said - must - may:
+        wrong = f"lacks {min(must - said)}" if must - said else f"has {min(said - must - may)}"
+        allowed = ", ".join(sorted(must | may))
+        raise TextError(f"{where} ({entry['kind']}) {wrong}: {allowed} are allowed")
+    for field, value in entry.items():
+        _check_type(where, field, value)
 
 
 def _check_claim(where, entry):
