@@ -115,7 +115,7 @@ def regret_curves(
     pandas.DataFrame
         One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, heavy
         (whether the algorithm's `tail_index` is below 2: plain means have no reliable error), the
-        algorithms' parameters, and proved_epsilon (`privacy.proved`, inf if nothing is proved),
+        algorithms' parameters, and proved_epsilon (`privacy.epsilon`, inf if nothing is proved),
         which can differ from the parameter epsilon. A row takes about 70 bytes; `regret_summary`
         keeps no runs.
 
@@ -293,8 +293,8 @@ def _labelled(grid, runs, columns):
     rows = [
         {"algorithm": a.label, "instance": p.name}
         | identity.parameters(a)
-        | {"proved_epsilon": a.privacy.proved}
-        for a, p, _ in grid
+        | {"proved_epsilon": a.privacy.epsilon(int(rounds[-1]))}
+        for a, p, rounds in grid
     ]
     rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
     which = np.repeat(np.arange(len(grid)), [runs * len(point.checkpoints) for point in grid])
@@ -476,9 +476,7 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         checks.instance_of(Algorithm)("algorithms", algorithm)
         kind, label, told = type(algorithm), algorithm.label, algorithm.privacy
         checks.instance_of(Privacy)(f"privacy of {kind.__name__}", told)
-        # also raises for nan
-        if not all(value >= 0 for value in told[:3]):
-            raise ValueError(f"privacy of {kind.__name__} must be at least 0, got {told[:3]}")
+        told.check(f"privacy of {kind.__name__}")
         row = identity.encode((label, identity.parameters(algorithm)))
         if row in seen and labels[label] is kind:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
