@@ -165,6 +165,7 @@ def test_how_many_papers_there_are_is_nowhere_typed():
     """So that another one changes no sentence."""
     texts = [*ROOT.glob("paper/**/*.tex"), *ROOT.glob("src/privregret/press/templates/*")]
     texts += [ROOT / name for name in (*PAGES, "CITATION.cff", "pyproject.toml")]
+    texts += [*ROOT.glob("notebooks/*/*.ipynb"), *ROOT.glob("notebooks/*/*.toml")]
     texts.remove(ROOT / "CHANGELOG.md")
     words = "none one two three four five six seven eight nine ten".split()
     number = "|".join([str(len(PAPERS)), *words[len(PAPERS) : len(PAPERS) + 1]])
