@@ -53,6 +53,7 @@ def test_a_paper_that_is_not_complete_is_one_line(tmp_path):
     )
     for key, entry, *shown in (
         ("you2026", good, "you2026", "version"),
+        ("you2026", good | {"version": "v1", "year": "2026"}, "you2026", "year"),
         ("you2026", good | {"version": "2611.1"}, "you2026", "version", "'2611.1'"),
         ("you2026", good | {"version": "v1", "cited": "You"}, "you2026", "cited", "'You'"),
         ("you-2026", good | {"version": "v1"}, "you-2026", "letters"),

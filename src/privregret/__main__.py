@@ -26,7 +26,7 @@ COMMANDS = {
         "Example: privregret reproduce hu2021/6-experiments -p runs 50",
     ),
     "status": (
-        "List the stale notebooks, each with the reason.",
+        "List the stale notebooks, each with the reason, and what a paper lacks that is named.",
         "Example: privregret status hu2021",
     ),
 }

@@ -34,8 +34,11 @@ def read(file: Path) -> dict[str, Paper]:
         where, fields = f"{file.name}, [{key}]", entry if isinstance(entry, dict) else {}
         if not re.fullmatch("[a-z0-9]+", key):
             raise ValueError(f"{where}: a paper's key has small letters and digits")
-        if {*fields} != {*Paper._fields} or not all(isinstance(v, str) for v in fields.values()):
-            raise ValueError(f"{where} must have the texts {', '.join(Paper._fields)}")
+        if lacks := [name for name in Paper._fields if not isinstance(fields.get(name), str)]:
+            raise ValueError(f"{where} must have the text {lacks[0]}")
+        if unknown := fields.keys() - {*Paper._fields}:
+            known = ", ".join(Paper._fields)
+            raise ValueError(f"{where}: no field {min(unknown)}: {known} are allowed")
         for field, form, example in (
             ("cited", r".+ \(\d{4}[^()]*\)", "Hu, Huang and Mehta (2021, arXiv v2)"),
             ("version", r"(arXiv:[\d.]+)?v\d+", "arXiv:2102.07929v2"),
