@@ -23,7 +23,7 @@ ABOUT = {
     "adversarial": "adversarial every_algorithm witnesses",
     "bandits": "bandits every_algorithm rare",
     "companion": "companion minimax every_algorithm",
-    "core": "streams noise interface every_algorithm code_key jit store",
+    "core": "streams noise interface every_algorithm reach jit store",
     "estimates": "estimates groups",
     "exact": "exact companion",
     "full_information": "every_algorithm exact",

@@ -369,7 +369,7 @@ def test_compiled_code_that_kept_another_global_is_refused_where_no_action_shows
     with monkeypatch.context() as patch:
         assert dearest(Scaled(), TABLES) == 0
         patch.setitem(globals(), "FROZEN", 1.0)
-        refused(lambda: ledger.traced(Scaled(), TABLES[0], 0), "Scaled", "scale", "FROZEN")
+        refused(lambda: ledger.traced(Scaled(), TABLES[0], 0), "Scaled", "scale", "globals")
     # kernels of the package, which are read from disk
     algorithm = Bandit(last(lambda x, rng: x + noise.draw(noise.LAPLACE, 1.0, rng) > 50))
     assert dearest(algorithm, TABLES) == pytest.approx(1)

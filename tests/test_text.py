@@ -111,6 +111,8 @@ def test_a_bad_file_is_refused(tmp_path):
                 *(({"repair": "Two."}, "repair"), ({"title": "a " * 9}, "title")),
                 *(({"failure": "typo"}, "failure", "'typo'"), (ours, "failure", "condition")),
                 ({"failure": "error"}, "failure", "printed, repair"),
+                *(({"but_at_most": limit}, "but_at_most", limit) for limit in ("a", [1])),
+                ({"but_at_most": 0.5}, "but_at_most", "beyond", "1"),
                 ({"failure": "condition"}, "failure", "repair"),
                 *(({"rows": ["K", 2]}, "rows", "2]"), ({"macro": ["x"]}, "macro")),
             )

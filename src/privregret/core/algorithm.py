@@ -112,7 +112,7 @@ class Algorithm(checks.Validated, ABC):
     id: ClassVar[str]  # must never change: random streams depend on it
     label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
-    version: ClassVar[str]  # of a class outside the package: without it no result is stored
+    version: ClassVar[str]  # counts where code reads files or the environment, as these do not
     problem_type: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     Settings: ClassVar[type]  # fields that are annotated as numbers

@@ -28,7 +28,7 @@ from urllib.parse import unquote
 import joblib
 from tqdm import tqdm
 
-from privregret.core import code_key, files
+from privregret.core import files
 from privregret.core.files import PACKAGE, ROOT, digest, locked
 from privregret.press import missing, notebook, reached, record, render, text
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
@@ -272,7 +272,7 @@ def _kernel(folder, variables):
 def _stamps(job):
     """What is another if a file of the package, the lock or one that a parameter names was written
     to meanwhile, also if it was put back: number, size and time of the last change."""
-    ours = [p for p in PACKAGE.rglob("*") if p.suffix in code_key.SOURCES]
+    ours = files.sources()
     paths = [*ours, ROOT / LOCK, *named(job.parameters)]
     # of a link and of what it leads to
     known = [(os.path.relpath(p, ROOT), s) for p in paths for s in (p.lstat(), p.stat())]
@@ -500,7 +500,8 @@ def unlocked() -> str:
 def _forget_bytecode():
     """Remove the package's bytecode after an edit: Python knows a source by its size and the second
     of its time."""
-    known, now = BUILD / "bytecode.json", json.dumps(code_key.layers()).encode()
+    known, content = BUILD / "bytecode.json", [(str(f), f.read_bytes()) for f in files.sources()]
+    now = json.dumps(files.digest(repr(content).encode())).encode()
     with suppress(OSError):  # cannot be written
         if not known.is_file() or known.read_bytes() != now:
             for file in PACKAGE.rglob("*.pyc"):

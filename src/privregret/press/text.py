@@ -19,7 +19,7 @@ from privregret.core.files import ROOT, toml
 from privregret.core.mistakes import OneLine
 from privregret.estimates import Estimate
 from privregret.press import findings
-from privregret.press.findings import SIGNS, STATED, criterion
+from privregret.press.findings import LIMITS, SIGNS, STATED, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.tex import integer
 
@@ -35,7 +35,7 @@ FIELDS: dict[str, tuple[set, set]] = {
     ),
     "slip": ({"place", "printed", "true"}, {"failure", "stands"}),
 }
-FIELDS["claim"][1].update(SIGNS, STATED, ("within",))
+FIELDS["claim"][1].update(SIGNS, STATED, LIMITS, ("within",))
 CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": findings.FAILURES}
 CHOICES["stands"] = findings.STANDS
 # what a field holds if it is not a text, and what that holds
@@ -82,7 +82,7 @@ def read(file: Path) -> dict[str, dict]:
             if unknown := entry.keys() - must - may:
                 allowed = ", ".join(sorted(must | may))
                 raise TextError(f"{where}: no field {min(unknown)}: {allowed} are allowed")
-            for field in entry.keys() - {*SIGNS, "within"}:
+            for field in entry.keys() - {*SIGNS, *LIMITS, "within"}:
                 _check_type(where, field, entry[field])
             for field, known in CHOICES.items():
                 if field in entry and entry[field] not in known:
@@ -181,6 +181,16 @@ def _check_claim(where, entry):
         criterion(**forms | named)
     except (TypeError, ValueError) as problem:
         raise TextError(f"{where}: {problem}") from None
+    for limit in entry.keys() & LIMITS:
+        form = LIMITS[limit]
+        try:
+            criterion(**{form: 1.0 if SLOT.search(str(entry[limit])) else entry[limit]})
+        except (TypeError, ValueError) as problem:
+            raise TextError(f"{where}: {limit}: {problem}") from None
+        own = entry.get(form)
+        if isinstance(own, int | float) and isinstance(entry[limit], int | float):
+            if entry[limit] <= own if form == "at_most" else entry[limit] >= own:
+                raise TextError(f"{where}: {limit} must be beyond {form} = {own}")
     if len(entry.get("title", "").split()) > 8:
         raise TextError(f"{where}: title must have at most eight words, got {entry['title']!r}")
     failure, repaired = entry.get("failure"), {"printed", "repair", "stands"}

@@ -42,7 +42,7 @@ from scipy.optimize import linprog
 from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
 from privregret.core.algorithm import Algorithm
-from privregret.core.jit import kept
+from privregret.core.jit import stale
 from privregret.core.loops import Steps
 from privregret.core.mistakes import StepError
 from privregret.instances import Advice
@@ -517,10 +517,10 @@ def traced(
         raise TypeError(f"the ledger cannot follow {name}: {why}{hint}") from error
     if algorithm.steps and is_jitted(algorithm.steps.choose):
         # only those of `settings`: a loop compiles the steps anew
-        kernels = takewhile(lambda kernel: not hasattr(kernel.py_func, "cached"), kernels)
+        kernels = takewhile(lambda kernel: kernel.__module__ != loops.__name__, kernels)
     for kernel in kernels:
-        if what := kept(kernel):
-            why = f"compiled {kernel.__name__} has an earlier {what}, {FROZEN}"
+        if stale(kernel):
+            why = f"compiled {kernel.__name__} has earlier values, {FROZEN}"
             raise TypeError(f"the ledger cannot follow {name}: {why}")
     if [run.actions for run in runs] != plays[:2]:
         raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
