@@ -22,11 +22,15 @@ import pictures
 import pytest
 from planted import run
 
+from privregret.core.algorithm import Algorithm
 from privregret.core.files import locked
 from privregret.press import notebook, publish
 from privregret.press.notebook import BUILD
+from privregret.press.papers import OURS, PAPERS
 
 matplotlib.use("agg")
+# a paper of which `test_sixth_paper` makes a project
+collect_ignore = ["sixth"]
 # what a test computes, it computes: with planted faults, too
 os.environ["PRIVREGRET_STORE"] = "off"
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,12 +38,34 @@ SOURCES = str(ROOT / "src")
 
 
 def pytest_addoption(parser):
+    parser.addoption("--paper", metavar="KEY", help="run the tests about one paper alone")
+    parser.addoption("--write-golden", action="store_true", help="add what is new to golden files")
     parser.addoption("--every-fault", action="store_true", help="plant all, not one a notebook")
 
 
+def pytest_configure(config):
+    known = [*PAPERS, OURS]
+    if (wanted := config.getoption("--paper")) and wanted not in known:
+        raise pytest.UsageError(f"--paper must be one of {', '.join(known)}, got {wanted!r}")
+
+
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--every-fault"):
-        items[:] = [item for item in items if "test_a_fault_is_caught" not in item.name]
+    every, wanted = map(config.getoption, ("--every-fault", "--paper"))
+    run = [item for item in items if every or "test_a_fault_is_caught" not in item.name]
+    run = [item for item in run if not wanted or is_about(item, wanted)]
+    config.hook.pytest_deselected(items=[*set(items).difference(run)])
+    items[:] = run
+
+
+def is_about(item, paper):
+    """Whether a test is about a paper: by its name, or that of a notebook or a file, or the source
+    of an algorithm, that is its parameter; without parameters, by the mark `every_paper`."""
+    given = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    said = [item.nodeid, *(str(one) for one in given if isinstance(one, str | Path))]
+    algorithms = (getattr(one, "algorithm", one) for one in given)
+    said += [one.source for one in algorithms if isinstance(one, Algorithm)]
+    named = any(re.search(rf"(?<![a-z0-9]){paper}(?![a-z0-9])", one) for one in said)
+    return named or (not given and item.get_closest_marker("every_paper") is not None)
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ def problems(fig, data) -> list[str]:
     if fig.get_figwidth() not in (style.COLUMN[0], style.PAGE[0]):
         wrong.append(f"it is {fig.get_figwidth():g} inches wide")
     # in print, a column of 8.5 cm and a page of two
-    shrunk = CENTIMETRES[fig.get_figwidth() > style.COLUMN[0]] / 2.54 / fig.get_figwidth()
+    shrunk = CENTIMETRES[int(fig.get_figwidth() > style.COLUMN[0])] / 2.54 / fig.get_figwidth()
     texts = [text for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
     smallest = min(texts, key=Text.get_fontsize)
     if smallest.get_fontsize() * shrunk < SMALLEST:

@@ -23,6 +23,7 @@ from privregret.bandits import (
     UCB1,
     AdaPKLUCB,
     AnytimeLazyUCB,
+    adap_klucb,
     lazy_ts,
     queues,
 )
@@ -30,6 +31,7 @@ from privregret.bandits import lazy_ucb as arrays
 from privregret.bandits.adap_klucb import _any
 from privregret.bandits.dp_klucb import _batches, batch_ends
 from privregret.core.jit import jit
+from privregret.divergence import kl_inverse
 from privregret.instances import BernoulliBandit
 from privregret.studies.hu2021 import WideUCB
 
@@ -97,6 +99,19 @@ def test_adap_klucb_is_round_by_round_when_rewards_are_certain_and_the_first_of_
     for seed in range(2):
         same, actions = the_same(AdaPKLUCB(epsilon, 2.5), slow, means, 6000, seed, **first)
         assert same and len(set(actions)) == len(means)
+
+
+def test_an_index_of_adap_klucb_is_that_of_a_probability():
+    """A noisy mean with its bonus may be below 0 or above 1."""
+    algorithm, rng = AdaPKLUCB(0.5, 2.0), np.random.default_rng(1)
+    arms = np.zeros(3, adap_klucb.ARM)
+    arms["size"], arms["mean"] = (20, 30, 40), (-9.0, -0.2, 9.0)
+    assert naive.plain(adap_klucb._leader)(arms, 50, algorithm.settings(50, 3), rng) == 2
+    level = 2 * math.log(50) / arms["size"]
+    centers = np.clip(arms["mean"] + level / 0.5, 0, 1)
+    assert centers[0] == 0 < centers[1] < centers[2] == 1
+    expected = [*map(kl_inverse, centers, level)]
+    np.testing.assert_allclose(arms["index"], expected, rtol=1e-12)
 
 
 @jit

@@ -40,13 +40,13 @@ data = pd.DataFrame({"x": [0, 1], "y": [1.0, runs]})
 fig, ax = plt.subplots()
 ax.plot(data.x, data.y)
 publish.figure(fig, data, "OUTPUT")
-publish.verdict("small", runs)
+publish.verdict("OUTPUT", runs)
 # %%
 notebook.end()"""
 TEXTS = """\
 figure.OUTPUT.caption = "A line."
 [claim]
-small = {title = "Small", place = "Here", claim = "It is small.", quantity = "value", \
+OUTPUT = {title = "Small", place = "Here", claim = "It is small.", quantity = "value", \
 evidence = "closed form", at_most = 10, macro = "demoMACRO"}
 """
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -185,7 +185,7 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(settled):
     assert stale(settled) == {}
     (settled.root / "build/notebooks/demo/one.ipynb").write_text("{")
     edit(two, "[0, 1]", "[0, 2]")
-    edit(settled.root / "figures/findings.md", "small", "large")
+    edit(settled.root / "figures/findings.md", "Small", "Large")
     found = stale(settled)
     named(found["demo/one"], "build/notebooks/demo/one.ipynb")
     named(found["demo/two"], "notebooks/demo/two.ipynb")

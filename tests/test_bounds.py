@@ -62,6 +62,7 @@ POINT |= dict(rounds=60, noise="exponential", growth=3, means=[0.8, 0.5])
 POINT |= dict(log_levels=100, step=0.01, raised=0.02, log_least=13, failure=0.1, share=0.2)
 
 
+@pytest.mark.every_paper
 def test_bounds_are_their_formulas():
     """At one point, as typed once more into a program with 30 digits; several values are summed."""
     known, found = pd.read_csv(ROOT / "tests/bounds.csv", index_col="bound").value, {}

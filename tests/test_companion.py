@@ -306,7 +306,7 @@ def test_hiding(case, temperature):
 def test_the_history_has_the_constants_of_the_papers():
     """Those of ln K / epsilon as `privregret.bounds` has them, for gaps far above epsilon."""
     cells = json.loads((ROOT / "notebooks/companion/constants.ipynb").read_bytes())["cells"]
-    text = "".join(cells[0]["source"])
+    text = "".join(line for cell in cells for line in cell["source"])
     of_wu = wu2026.theorem_4(1, 1) - wu2026.theorem_4(0, 1)
     assert f"| {hu2021.theorem_10(1, 1):.4f} | | Hu" in text
     assert f"| {cesari2026.theorem_1(1, math.inf, 0.5) - 1:g}, or" in text

@@ -53,9 +53,14 @@ def begins(said, title):
     return title.startswith(said) and not title[len(said) : len(said) + 1].isalnum()
 
 
+@pytest.mark.every_paper
 def test_the_course_has_every_notebook_once_and_each_by_its_title():
+    """Of the papers that it takes up, which a new one need not be."""
     assert len(ORDER) == 13 and ORDER[0] == ("What is promised", "docs/course")
-    assert sorted([name for _, name in ORDER[1:]] + [*BEHIND]) == sorted(NAMES)
+    listed = [name for _, name in ORDER[1:]] + [*BEHIND]
+    papers = {name.split("/")[0] for name in listed}
+    assert sorted(listed) == sorted(n for n in NAMES if n.split("/")[0] in papers)
+    assert len(papers) >= 6
     assert {*BEHIND.values()} <= {*ORDER[1:]}
     for said, name in ORDER[1:] + [row[0][0] for row in OTHERS]:
         assert begins(said, heading(name)), said

@@ -60,6 +60,7 @@ def test_one_version_title_and_author():
     assert PROJECT["license"] == CITATION["license"]
 
 
+@pytest.mark.every_paper
 def test_a_paper_is_cited_in_the_version_that_is_meant():
     """Where it is cited: a new one need not be, before the next release."""
     bib = (ROOT / "paper/references.bib").read_text()

@@ -29,8 +29,16 @@ from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProbl
 COUNTED = BernoulliBandit, StochasticLosses  # of whose runs pulls are reported
 FAMILIES = list({type(case.problem): case for case in reversed(CASES)}.values())[::-1]
 
-# DP-SE by its default of beta
-KNOW_THE_HORIZON = adversarial.SparseSwitch, bandits.DPSE
+
+def knows_the_horizon(case):
+    """Whether an algorithm must know it: its settings refuse to be made without one."""
+    try:
+        case.algorithm.settings(None, *case.problem.memory_sizes)
+    except ValueError as refusal:
+        assert "horizon must be given" in str(refusal)
+        return True
+    return False
+
 
 COPIES = copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))
 
@@ -39,6 +47,7 @@ every_class = pytest.mark.parametrize("case", KINDS, ids=repr)
 every_family = pytest.mark.parametrize("case", FAMILIES, ids=repr)
 
 
+@pytest.mark.every_paper
 def test_no_algorithm_is_missing():
     modules = bandits, full_information, adversarial, companion
     public = {getattr(m, name) for m in modules for name in m.__all__}
@@ -194,7 +203,7 @@ def test_a_live_source_is_play(case):
         data = tables(case.problem, table)
         advice = [a.dense(len(table)) for a in data[1:]]
         sizes = table.shape[1], *(a.shape[1] for a in advice)
-        known = seed == 0 or isinstance(case.algorithm, KNOW_THE_HORIZON)
+        known = seed == 0 or knows_the_horizon(case)
         horizon = len(table) if known else None
         learner = case.algorithm.start(sizes[0], seed, horizon, *sizes[1:])
         live, chosen = [learner], []

@@ -61,6 +61,7 @@ def test_what_breaks_holds_before(which, tmp_path, monkeypatch):
     plt.close("all")
 
 
+@pytest.mark.every_paper
 def test_every_lecture_has_exercises_of_two_kinds_and_the_course_of_all_three():
     course = re.findall(r"^\| .*", (ROOT / "docs/course.md").read_text().split("## ")[0], re.M)
     inner = {n for row in course for n in re.findall(r"notebooks/([\w/-]+)\.ipynb", row)}

@@ -16,6 +16,7 @@ from privregret.press import findings, render
 from privregret.press.findings import CLAIM, FAILURES, VERDICTS, WORDS, criterion
 from privregret.press.papers import PAPERS
 
+pytestmark = pytest.mark.every_paper
 (YES, NO), OPEN = WORDS[CLAIM], findings.UNDECIDED
 UP, DOWN = math.nextafter(1, 2), math.nextafter(1, 0)
 

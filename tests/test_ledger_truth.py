@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import named, refused
 from scipy import stats
 
 from privregret.bandits import BanditAlgorithm
@@ -20,6 +20,8 @@ from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FullInformationAlgorithm
 from privregret.privacy import ledger
+
+pytestmark = pytest.mark.filterwarnings("ignore::privregret.privacy.ledger.NotHidden")
 
 
 class Learner:
@@ -150,6 +152,10 @@ LEAKS = {
     "bit_generator": lambda x, rng: x > 0.5 and rng.bit_generator is not None,
     "a product with noise": lambda x, rng: x * rng.laplace() != 0,
     "noise times data": lambda x, rng: rng.laplace() * x != 0,
+    "a fraction with whole noise": lambda x, rng: x + noise.geometric(1.0, rng) > 0.5,
+    "half a bit with whole noise": lambda x, rng: (
+        (rng.random() < x) * 0.5 + noise.geometric(1.0, rng) > 0.5
+    ),
     "exponential noise, lowered": lambda x, rng: x - rng.exponential() > 0,
 }
 # of all rewards
@@ -195,6 +201,20 @@ LEARNERS = {
 @pytest.mark.parametrize("name", LEARNERS)
 def test_what_is_not_private_has_no_finite_ledger(name):
     assert math.isinf(dearest(LEARNERS[name], TABLES))
+
+
+def test_an_infinite_cost_says_why():
+    for rule, why in (
+        (lambda x, rng: x > 0.5, "no noise of its own"),
+        (lambda x, rng: (rng.random() < x) + math.floor(rng.exponential()) > 0, "math.floor"),
+        (lambda x, rng: x - rng.exponential() > 0, "'outcomes'"),
+        (lambda x, rng: x + noise.geometric(1.0, rng) > 0.5, "rng.random() < x"),
+    ):
+        run = ledger.traced(Bandit(last(rule)), TABLES[0], 0)
+        with pytest.warns(ledger.NotHidden, match="t=0") as caught:
+            assert math.isinf(ledger.costs(run, rounds=[0])[0])
+        (told,) = {str(one.message) for one in caught}
+        named(told, why)
 
 
 def test_what_shows_on_the_opposite_table_alone_is_noticed():
@@ -249,6 +269,15 @@ SCALED = {
     ("around the data", 1 / 2): lambda x, rng: rng.laplace(x, scale=2.0) > 0.5,
     ("a noisy maximum", 1 / 2): lambda x, rng: np.argmax(
         [x + rng.exponential(2.0), 0.5 + rng.exponential(2.0)]
+    ),
+    ("a bit with whole noise", 1 / 2): lambda x, rng: (
+        (rng.random() < x) + noise.geometric(2.0, rng) > 0.5
+    ),
+    ("three bits with whole noise", 3): lambda x, rng: (
+        3 * (rng.random() < x) - noise.geometric(1.0, rng) >= 2
+    ),
+    ("whole noise next to another", 3 / 2): lambda x, rng: sum(
+        [(rng.random() < x) + noise.geometric(2.0, rng) > 0.5, x + rng.laplace() > 0.5]
     ),
     ("two exponentials", 1): lambda x, rng: x + rng.exponential() - rng.exponential() > 0.5,
     ("checked", 1): lambda x, rng: (
@@ -340,7 +369,7 @@ def test_compiled_code_that_kept_another_global_is_refused_where_no_action_shows
     with monkeypatch.context() as patch:
         assert dearest(Scaled(), TABLES) == 0
         patch.setitem(globals(), "FROZEN", 1.0)
-        refused(lambda: ledger.traced(Scaled(), TABLES[0], 0), "Scaled", "scale", "FROZEN")
+        refused(lambda: ledger.traced(Scaled(), TABLES[0], 0), "Scaled", "scale", "globals")
     # kernels of the package, which are read from disk
     algorithm = Bandit(last(lambda x, rng: x + noise.draw(noise.LAPLACE, 1.0, rng) > 50))
     assert dearest(algorithm, TABLES) == pytest.approx(1)

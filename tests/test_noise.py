@@ -6,7 +6,7 @@ import naive
 import numpy as np
 import pytest
 from laws import FALSE_ALARM
-from scipy.stats import expon, gumbel_r, kstest, laplace
+from scipy.stats import chisquare, dlaplace, expon, gumbel_r, kstest, laplace
 
 from privregret.adversarial import (
     EXP3,
@@ -36,6 +36,30 @@ def test_samplers_have_the_laws_of_their_names(kind, scale):
     assert abs(sample.mean() - mean) < 4.5 * math.sqrt(variance / DRAWS)
     spread = ((sample - mean) ** 2).mean() / variance
     assert abs(spread - 1) < 4.5 * math.sqrt((kurtosis + 2) / DRAWS)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 7.3, 50.0, 1e6])
+def test_geometric_noise_has_its_law_and_is_the_same_compiled_or_not(scale):
+    law, rng = dlaplace(1 / scale), np.random.default_rng(0)
+    sample = np.array([noise.geometric(scale, rng) for _ in range(DRAWS)])
+    assert sample.dtype == np.int64
+    plain = np.random.default_rng(0)
+    assert [naive.plain(noise.geometric)(scale, plain) for _ in range(200)] == [*sample[:200]]
+    edges = np.unique(law.ppf(np.linspace(0.02, 0.98, 25))).astype(int)
+    found = np.histogram(sample, [-np.inf, *(edges + 0.5), np.inf])[0]
+    expected = DRAWS * np.diff(law.cdf([-np.inf, *(edges + 0.5), np.inf]))
+    kept = expected > 0
+    assert found[~kept].sum() == 0
+    assert chisquare(found[kept], expected[kept]).pvalue > FALSE_ALARM
+    spread = float((sample.astype(float) ** 2).mean() / law.var())
+    assert abs(spread - 1) < 4.5 * math.sqrt((law.stats("k") + 2) / DRAWS)
+
+
+def test_geometric_noise_of_no_scale_is_none_and_the_smallest_is_rare():
+    rng = np.random.default_rng(0)
+    assert [noise.geometric(scale, rng) for scale in (0.0, 1e-6, 2.0**-10, 0.001)] == [0] * 4
+    for exponent in (-9, 0, 20, 52):
+        assert abs(noise.geometric(2.0**exponent, rng)) < 60 * 2.0**exponent
 
 
 @pytest.mark.parametrize("p", [1e-300, 1e-17, 2.0**-53, 1e-13, 1e-10, 2e-9, 0.3])

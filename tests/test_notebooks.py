@@ -23,6 +23,7 @@ from privregret.press.findings import UNDECIDED
 from privregret.press.papers import OURS, PAPERS
 
 NAMES = batch.notebooks()
+pytestmark = pytest.mark.every_paper
 
 
 def read(name):
@@ -194,7 +195,8 @@ for module in pkgutil.iter_modules(planted.__path__):
 
 def pytest_generate_tests(metafunc):
     if "patch" in metafunc.fixturenames:
-        tried = None if metafunc.config.getoption("--every-fault") else 1
+        every = metafunc.config.getoption("--every-fault") or metafunc.config.getoption("--paper")
+        tried = None if every else 1
         faults = [(n, *fault) for n in PLANTS for fault in [*PLANTS[n].items()][:tried]]
         ids = [f"{notebook}: {keys}" for notebook, keys, _ in faults]
         metafunc.parametrize(("notebook", "keys", "patch"), faults, ids=ids)

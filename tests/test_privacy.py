@@ -17,6 +17,7 @@ from scipy.stats import chisquare, norm
 from privregret import exact, instances
 from privregret.adversarial import EXP3, HTINF, LocallyPrivate
 from privregret.bandits import DPIMED, DPKLUCB, DPSE
+from privregret.core.algorithm import Privacy
 from privregret.privacy import noisy_maxima
 from privregret.studies import asi2025_privacy as adversarial
 from privregret.studies import azize2025_privacy as enumeration
@@ -263,3 +264,36 @@ def test_exp3_path_against_raw_weights():
         found = adversarial.exp3_log_probabilities(adversary, 10, eta, eta)
         assert np.exp(found).sum() == pytest.approx(1)
         assert found[int("".join(map(str, few)), 2)] == pytest.approx(math.log(chance), rel=1e-9)
+
+
+def test_each_kind_of_privacy_has_the_epsilon_that_follows():
+    """Of Gaussian privacy by the integral over where the densities differ by more than exp(eps)."""
+    assert Privacy(0.5, 0.25).epsilon(10**9) == 0.25
+    assert Privacy(0.5, 0.25, 1e-3, kind="approximate").epsilon(10) == 0.25
+    assert Privacy(0.5, 0.25, horizon=100).epsilon(100) == 0.25
+    assert Privacy(0.5, 0.25, horizon=100).epsilon(101) == math.inf
+    for kind in ("zero-concentrated", "Gaussian"):
+        assert Privacy(0.5, 0.5, kind=kind).epsilon(10) == math.inf
+        assert Privacy(math.inf, math.inf, 0.1, kind=kind).epsilon(10) == math.inf
+        assert Privacy(0.0, 0.0, kind=kind).epsilon(10) == 0
+    of_rho = Privacy(0.5, 0.5, math.exp(-8), kind="zero-concentrated").epsilon(10)
+    assert of_rho == pytest.approx(0.5 + 2 * 2)
+    x = np.linspace(-12, 20, 400_001)
+    for mu, delta in ((1.0, 1e-5), (0.1, 1e-3), (3.0, 0.1)):
+        epsilon = Privacy(mu, mu, delta, kind="Gaussian").epsilon(10)
+        apart = norm.pdf(x - mu) - math.exp(epsilon) * norm.pdf(x)
+        assert np.trapezoid(np.maximum(apart, 0), x) == pytest.approx(delta, rel=1e-4)
+    # two coins of nearly equal chances
+    assert Privacy(0.1, 0.1, 0.5, kind="Gaussian").epsilon(10) == 0
+
+
+def test_what_is_no_guarantee_is_refused():
+    for wrong, *shown in (
+        (Privacy(-1.0, 1.0), "-1.0"),
+        (Privacy(1.0, math.nan), "nan"),
+        (Privacy(1.0, 1.0, kind="Renyi"), "kind", "'Renyi'", "zero-concentrated"),
+        (Privacy(1.0, 1.0, 0.1), "delta", "pure", "0"),
+        (Privacy(1.0, 1.0, kind="approximate"), "delta", "approximate", "above 0"),
+        (Privacy(1.0, 1.0, horizon=0), "horizon", "0"),
+    ):
+        refused(lambda wrong=wrong: wrong.check("privacy of Mine"), "privacy of Mine", *shown)

@@ -281,3 +281,19 @@ def test_a_finding_names_its_figure_and_a_macro_its_row_or_the_one_that_decides(
     assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
     said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": 4}})
     refused(lambda: publish.verdicts("small", ratios), "huNone", error=text.TextError)
+
+
+def test_a_number_beyond_what_is_possible_is_refused_and_not_published(root):
+    """What fails by more than a theorem allows is a wrong study."""
+    error = {"failure": "error", "stands": "no", "printed": "one", "repair": "two"}
+    failing = error | {"at_most": 1, "but_at_most": 2}
+    for measured in (Estimate(2 * (1 + 1e-12)), Estimate(2.1, 0.05)):
+        assert find(measured, "most", **failing).verdict == "not reproduced"
+    low = error | {"at_least": 1, "but_at_least": 0.5}
+    assert find(Estimate(0.75), "least", **low).verdict == "not reproduced"
+    wrong = [(2.43, failing, "but_at_most", "2"), (0.25, low, "but_at_least", "0.5")]
+    for value, entry, *shown in wrong:
+        call = partial(find, Estimate(value, 0.01), "wrong", **entry)
+        refused(call, "claim.wrong", value, *shown, error=text.TextError)
+    findings = record.read(root)["notebooks"]["hu2021/one"]["findings"]
+    assert [row["key"] for row in findings] == ["most", "least"]

@@ -153,12 +153,14 @@ def there(page, link):
     return heading in {re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles}
 
 
+@pytest.mark.every_paper
 def test_every_paper_has_its_notebooks_and_figures_in_the_readme():
     linked = re.findall(r"\((notebooks|figures)/(\w+)\)", PAGES["README.md"])
     papers = {name.split("/")[0] for name in batch.notebooks()}
     assert set(linked) == {(kind, key) for kind in ("notebooks", "figures") for key in papers}
 
 
+@pytest.mark.every_paper
 def test_how_many_papers_there_are_is_nowhere_typed():
     """So that another one changes no sentence."""
     texts = [*ROOT.glob("paper/**/*.tex"), *ROOT.glob("src/privregret/press/templates/*")]
@@ -169,6 +171,18 @@ def test_how_many_papers_there_are_is_nowhere_typed():
     typed = re.compile(rf"\b({number}) (recent )?papers\b", re.I)
     told = {path: typed.search(path.read_text()) for path in texts}
     assert {path: found[0] for path, found in told.items() if found} == {}
+
+
+def test_the_page_of_a_new_paper_names_tests_that_are_there():
+    text = PAGES["docs/new-paper.md"].partition("## What each must keep to")[2]
+    rows = re.findall(r"^\| (?!contract|-).* \| (.*) \|$", text, re.M)
+    assert len(rows) > 15
+    for row in rows:
+        file, *tests = re.findall(r"`(test_\w+)`", row)
+        files = [ROOT / f"tests/{file}.py", *(ROOT / f"tests/{one}.py" for one in tests)]
+        said = "".join(path.read_text() for path in files if path.exists())
+        named = [one for one in tests if not (ROOT / f"tests/{one}.py").exists()]
+        assert named and all(f"def {one}(" in said for one in named), row
 
 
 built = pytest.mark.skipif(not (SITE / "docs").exists(), reason="needs make site")

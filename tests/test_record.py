@@ -4,6 +4,7 @@ numbers agree."""
 import json
 import re
 import subprocess
+import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from conftest import refused
 from test_publish import DATA, HU, draw, find, said
 
 from privregret.core import files
-from privregret.core.files import ROOT
+from privregret.core.files import ROOT, locked
 from privregret.press import batch, notebook, publish, record, render, tex
 
 ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
@@ -308,3 +309,20 @@ def test_what_is_committed_is_what_make_would_leave():
     if wrong and subprocess.run(look, capture_output=True).stdout:
         pytest.skip("not all is committed, and `make` is due: " + "; ".join(wrong))
     assert not wrong, "; ".join(wrong) + ": run make, and commit what it changes"
+
+
+def test_of_two_that_ask_for_a_lock_the_second_waits_or_is_refused(tmp_path):
+    def take():
+        with locked(tmp_path / "lock"):
+            order.append("second")
+
+    order, second = [], threading.Thread(target=take)
+    with locked(tmp_path / "lock") as held:
+        with pytest.raises(BlockingIOError), locked(tmp_path / "lock", wait=False):
+            pass
+        second.start()
+        second.join(0.3)
+        assert held and second.is_alive()
+        order.append("first")
+    second.join()
+    assert order == ["first", "second"]

@@ -137,8 +137,11 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
 
     expected = {runs: call([UCB1()], runs=runs) for runs in (101, 103, 200)}
     monkeypatch.setattr(simulate, "KEPT", 0.0)
-    monkeypatch.setattr(simulate.store, "_path", lambda *known: Path(repr(known).replace("/", "")))
-    monkeypatch.setattr(simulate.store.code_key, "altered", bool)
+    monkeypatch.setattr(
+        simulate.store,
+        "paths_of",
+        lambda _, several: [Path(repr(known).replace("/", "")) for known in several],
+    )
     monkeypatch.setattr(simulate.store, "found", shelf.get)
     monkeypatch.setattr(simulate.store, "write", keep)
     monkeypatch.setattr(simulate, "_blocks", counted)

@@ -1,6 +1,7 @@
 """Results on disk: served again if nothing that decides them has changed, computed otherwise."""
 
 import os
+import sys
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar
@@ -12,7 +13,7 @@ import pytest
 
 from privregret import exact, instances, rare, simulate
 from privregret.bandits import DPIMED, DPSE
-from privregret.core import code_key, files, jit, store
+from privregret.core import files, jit, reach, store
 from privregret.full_information import FTNL
 from privregret.privacy import ledger
 from privregret.studies.azize2025 import theorem_f7
@@ -23,17 +24,17 @@ def computed(tmp_path, monkeypatch):
     """Recall something from a store of its own; says whether it was computed."""
     monkeypatch.delenv("PRIVREGRET_STORE")
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    # other tests assign to the package
-    monkeypatch.setattr(code_key, "_altered", [])
 
     def called(*known, value=1.0):
         calls = []
-        store.get_or_compute(
-            lambda: calls.append(1) or value, store.path_of(test_no_two_are_alike, *known)
-        )
+        store.get_or_compute(lambda: calls.append(1) or value, probe, *known)
         return bool(calls)
 
     return called
+
+
+def probe():
+    pass
 
 
 def entries(folder):
@@ -42,7 +43,6 @@ def entries(folder):
 
 @dataclass(frozen=True)
 class Own:
-    version = "1"
     x: float = 1.0
 
     @cached_property
@@ -69,45 +69,46 @@ def test_no_two_are_alike(computed):
     assert computed(own) and own.twice and not computed(own)
 
 
-test_no_two_are_alike.version = "1"
+def made(text):
+    """Return a class as a cell of a notebook defines it."""
+    space = {"Own": Own, "__name__": __name__}
+    exec(f"class Local(Own):\n    def double(self):\n        return {text}", space)
+    return space["Local"]
 
 
-@dataclass(frozen=True)
-class Unstated:
-    x: float = 1.0
-
-
-@dataclass(frozen=True)
-class Inherited(Own):
-    pass
-
-
-@dataclass(frozen=True)
-class OnUnstated(Unstated):
-    version = "1"
-
-
-def within():
-    local = dataclass(frozen=True)(type("Own", (Own,), {"version": "1"}))
-    local.__module__ = __name__
-    return local()
+def test_code_that_is_defined_again_is_known_by_what_it_does(computed):
+    one, other, again = (made(text) for text in ("2 * self.x", "3 * self.x", "2 * self.x"))
+    for known in (one, other, one(1.0), other(1.0), partial(DPSE, 0.5), jit.jit(entries)):
+        assert computed(known) and not computed(known) and computed({"x": [known]}), known
+    assert not computed(again) and not computed(again(1.0))
+    kept = [store.cached(lambda x, factor=factor: factor * x) for factor in (2.0, 3.0)]
+    assert [call(1.0) for call in kept] == [2.0, 3.0] == [call(1.0) for call in kept]
 
 
 def test_what_is_of_unknown_content_is_computed(computed, tmp_path):
-    frame, array = pd.DataFrame({"x": [Unstated()]}), np.array([Unstated()], object)
-    own = Unstated(), Unstated, Inherited(), OnUnstated(), within()
-    for known in (lambda: 1, partial(DPSE, 0.5), jit.jit(entries), *own, frame, array):
+    unknown = (i for i in "ab"), sys.stdout, store, memoryview(b"a")
+    for known in (*unknown, lambda: unknown, np.array([store], object)):
         assert computed(known) and computed({"x": [known]}), known
-    kept = [store.cached(lambda x, factor=factor: factor * x) for factor in (2.0, 3.0)]
-    assert [call(1.0) for call in kept] == [2.0, 3.0] and not entries(tmp_path)
+    assert not entries(tmp_path)
+
+
+def test_what_is_computed_while_the_code_changes_is_not_stored(computed, tmp_path, monkeypatch):
+    def patched():
+        monkeypatch.setitem(globals(), "TABLE", 1 - TABLE)
+
+    store.get_or_compute(patched, reads)
+    assert not entries(tmp_path)
+
+
+def reads():
+    return TABLE
 
 
 def test_what_comes_back_is_what_went_in(computed):
     regret = exact.Regret(np.ones(2), np.zeros(2))
     for i, value in enumerate(((1, "a", None), np.asfortranarray(TABLE), regret)):
         assert computed(i, value=value)
-        name = store.path_of(test_no_two_are_alike, i)
-        found = store.get_or_compute(lambda: pytest.fail("computed again"), name)
+        found = store.get_or_compute(lambda: pytest.fail("computed again"), probe, i)
         assert type(found) is type(value)
         np.testing.assert_equal(found, value)
         assert getattr(found, "strides", None) == getattr(value, "strides", None)
@@ -134,45 +135,41 @@ def test_an_entry_under_another_name_is_not_served(computed, tmp_path):
 
 
 @dataclass(frozen=True)
-class Counted(DPSE):
-    version = id = label = "counted"
-    tasks: ClassVar[list] = []
-
-    def runner(self, *given):
-        self.tasks.append(given)
-        return super().runner(*given)
+class Other(DPSE):
+    id = label = "other"
 
 
 @pytest.mark.parametrize("call", [simulate.regret_curves, simulate.regret_summary])
-def test_a_look_at_fewer_runs_keeps_more_of_them(computed, call):
+def test_a_look_at_fewer_runs_keeps_more_of_them(computed, monkeypatch, call):
+    tasks, map_tasks = [], simulate.map_tasks
+    monkeypatch.setattr(simulate, "map_tasks", lambda *of: tasks.append(of) or map_tasks(*of))
+
     def play(runs):
-        Counted.tasks.clear()
-        return call(Counted(1.0), instances.HU2021_2, 500, runs, 1, workers=1, points=3)
+        tasks.clear()
+        return call(Other(1.0), instances.HU2021_2, 500, runs, 1, workers=1, points=3)
 
     alone = {}
     with store.disabled():
         for runs in (10, 64, 130, 199, 200):
             alone[runs] = play(runs)
-            assert Counted.tasks
+            assert tasks
     play(200)
     for runs in (10, 64, 200, 130, 199, 200):
         pd.testing.assert_frame_equal(play(runs), alone[runs], check_exact=True)
         # the moments of the first runs are not those of all
-        assert (runs < 200 and call is simulate.regret_summary) or not Counted.tasks
+        assert (runs < 200 and call is simulate.regret_summary) or not tasks
 
 
 @pytest.mark.parametrize("call", [simulate.regret_curves, simulate.regret_summary])
 def test_the_code_is_looked_at_once_in_a_call(computed, monkeypatch, call):
     """Not at each grid point: that takes longer than to read what is stored."""
-    looked, held = [], code_key._held
-    place = next(iter(code_key._noted))
-    monkeypatch.setattr(
-        code_key, "_held", lambda at: (at is place and looked.append(1)) or held(at)
-    )
+    looked, each = [], reach.each
+    monkeypatch.setattr(reach, "each", lambda groups: looked.append(len(groups)) or each(groups))
     for stored in (False, True):
         looked.clear()
         call([DPSE(e / 8) for e in range(1, 30)], instances.HU2021_2, 100, 2, 1, workers=1)
-        assert len(looked) <= 3 - stored
+        # and again before something is stored
+        assert [one for one in looked if one > 1] == [29] * (2 - stored)
 
 
 def test_how_many_work_decides_nothing(computed, tmp_path):
@@ -186,7 +183,7 @@ def test_how_many_work_decides_nothing(computed, tmp_path):
 def test_the_switches_and_a_full_disk(computed, tmp_path, monkeypatch):
     with store.disabled(), store.disabled():
         assert computed() and computed()
-    with ledger.uncompiled():  # altered kernels
+    with ledger.uncompiled():
         assert computed()
     with monkeypatch.context() as off:
         off.setenv("PRIVREGRET_STORE", "off")
@@ -221,7 +218,7 @@ def test_a_generator_counts_with_its_state_and_moves_on(computed, tmp_path):
 
 @dataclass(frozen=True)
 class Killed(DPSE):
-    version = id = label = "killed"
+    id = label = "killed"
     killed: ClassVar[bool] = False
 
     def runner(self, *args):

@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import partial
 
 import cases
 import numpy as np
+import pytest
 from conftest import ROOT, refused
 
 from privregret import instances, rare
@@ -12,35 +14,65 @@ from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandi
 from privregret.bandits import DPIMED, DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm
 from privregret.core import identity, streams
 from privregret.core.algorithm import NOT_PRIVATE
+from privregret.core.files import locked
 from privregret.instances import HU2021_2, Advice, BernoulliBandit, gap_adversary
+from privregret.press.notebook import BUILD
 from privregret.simulate import regret_curves
 
-GOLDEN = json.loads((ROOT / "tests/golden_keys.json").read_text())
-NUMBERS = json.loads((ROOT / "tests/golden_numbers.json").read_text())
+
+def written(entries, depth=0):
+    """JSON with a line for each entry, as the golden files have it."""
+    inner = next(iter(entries.values()))
+    line = (
+        partial(written, depth=depth + 1) if isinstance(inner, dict) and not depth else json.dumps
+    )
+    rows = [f"{' ' * (depth + 1)}{json.dumps(name)}: {line(x)}" for name, x in entries.items()]
+    return "{\n" + ",\n".join(rows) + "\n" + " " * depth + "}"
 
 
-def test_golden_keys():
-    """No key moves: every published number depends on them. A new case adds a line to the file."""
+@pytest.fixture
+def unmoved(pytestconfig):
+    """Compares with `tests/golden_FILE.json`, or a part of it, to which `pytest --write-golden`
+    adds what is new; what it has already it never changes."""
+
+    def compare(found, file, part=None):
+        path = ROOT / f"tests/golden_{file}.json"
+        with locked(BUILD / ".golden"):
+            whole = json.loads(path.read_text())
+            kept = whole[part] if part else whole
+            new = {name: x for name, x in found.items() if name not in kept}
+            if new and pytestconfig.getoption("--write-golden"):
+                kept |= new
+                path.write_text(f"{written(whole)}\n")
+        missing = [name for name in found if name not in kept]
+        assert not missing, f"pytest --write-golden adds to {path.name}: {missing}"
+        assert found == {name: kept[name] for name in found}
+        return {*kept}
+
+    return compare
+
+
+def test_golden_files_are_written_as_they_are():
+    for path in (ROOT / "tests").glob("golden_*.json"):
+        assert f"{written(json.loads(path.read_text()))}\n" == path.read_text()
+
+
+@pytest.mark.every_paper
+def test_golden_keys(unmoved):
+    """No key moves: every published number depends on them."""
     keys = {repr(case): list(streams.key(case.algorithm, case.problem)) for case in cases.CASES}
-    missing = [f"{json.dumps(n)}: {keys[n]}," for n in keys if n not in GOLDEN]
-    assert not missing, "\n".join(["add to tests/golden_keys.json:", *missing])
-    assert keys == GOLDEN and len({*map(tuple, keys.values())}) == len(keys)
+    assert len({*map(tuple, keys.values())}) == len(keys)
+    assert unmoved(keys, "keys") == {*keys}
 
 
-def unmoved(what, found):
-    """Compare with what is kept; a new entry is printed, and added to the file by hand."""
-    missing = [f"{json.dumps(n)}: {json.dumps(found[n])}," for n in found if n not in NUMBERS[what]]
-    assert not missing, "\n".join([f"add to {what} in tests/golden_numbers.json:", *missing])
-    assert found == NUMBERS[what]
-
-
-def test_golden_runs():
+@pytest.mark.parametrize("case", cases.KINDS, ids=repr)
+def test_golden_runs(case, unmoved):
     """What is played from a seed: one run for each algorithm, the third of its stream."""
-    runs = {repr(c): c.algorithm.run(c.problem, c.rounds, 5, 3)[2].tolist() for c in cases.KINDS}
-    unmoved("runs", runs)
+    run = case.algorithm.run(case.problem, case.rounds, 5, 3)[2]
+    assert unmoved({repr(case): run.tolist()}, "numbers", "runs") <= {*map(repr, cases.KINDS)}
 
 
-def test_golden_curves():
+def test_golden_curves(unmoved):
     """The last of several blocks, of one stream and of a stream for each run; and of rare runs."""
     algorithms = UCB1(), AnytimeLazyUCB(0.5)
     curves = [regret_curves(a, HU2021_2, 500, 70, 5, points=1, workers=1) for a in algorithms]
@@ -49,15 +81,16 @@ def test_golden_curves():
     last = {frame.algorithm[0]: frame.regret.tolist()[-2:] for frame in curves}
     weighted = rare.regrets(DPIMED(0.5), HU2021_2, 500, 20, 5, workers=1)
     last["rare"] = weighted[["regret", "weight"]].iloc[-1].round(9).tolist()
-    unmoved("curves", last)
+    assert unmoved(last, "numbers", "curves") == {*last}
 
 
-def test_golden_defaults():
+@pytest.mark.every_paper
+def test_golden_defaults(unmoved):
     """A default is in no key: another one would play otherwise in the same stream."""
     kinds = {type(case.algorithm) for case in cases.CASES}
     found = {k.__name__: {f.name: f.default for f in fields(k)} for k in kinds}
     kept = {n: {f: x for f, x in d.items() if x is not MISSING} for n, d in found.items()}
-    unmoved("defaults", dict(sorted(kept.items())))
+    assert unmoved(dict(sorted(kept.items())), "numbers", "defaults") == {*kept}
 
 
 MADE = {  # each maker of a problem with all of its parameters
@@ -87,13 +120,17 @@ def law(thing):
     return list(identity.digest(advice or thing.distribution))
 
 
-def test_golden_problems():
+@pytest.mark.every_paper
+def test_golden_problems(unmoved):
     """No named problem changes, and none that is made of given parameters."""
+    # also those that are in their module alone
+    modules = instances.adversaries, instances.bandits, instances.losses
+    found = {n: x for module in modules for n, x in vars(module).items() if n[0] != "_"}
     public = {name: vars(instances)[name] for name in instances.__all__}
-    named = {name: law(x) for name, x in public.items() if isinstance(x, instances.Problem)}
+    named = {name: law(x) for name, x in found.items() if isinstance(x, instances.Problem)}
     assert {*MADE} == {n for n, x in public.items() if not isinstance(x, type)} - {*named}
     made = {f"{n}{given}": law(public[n](*given)) for n, all_ in MADE.items() for given in all_}
-    unmoved("problems", named | made)
+    assert unmoved(named | made, "numbers", "problems") == {*named, *made}
 
 
 @dataclass(frozen=True)

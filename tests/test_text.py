@@ -15,6 +15,7 @@ from privregret.estimates import Estimate
 from privregret.press import record, render, text
 from privregret.press.papers import PAPERS
 
+pytestmark = pytest.mark.every_paper
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
 CLAIM = {"title": "It", "place": "Theorem 1", "claim": "It holds.", "quantity": "ratio"}
 CLAIM |= {"evidence": "proof", "at_most": 1}
@@ -38,11 +39,11 @@ def test_texts_are_short_and_a_name_is_assigned_in_one_cell_only(file):
 
 
 def test_every_finding_has_a_permanent_id():
-    """What was ever published stays in the list, marked as retired when it is gone."""
+    """What was ever published stays in the list, marked as retired when it is gone; the first run
+    of a notebook adds its ids."""
     lines = (ROOT / "notebooks/findings.txt").read_text().splitlines()
-    listed = [line.split() for line in lines if not line.startswith("#")]
-    known = {one: mark for one, *mark in listed}
-    assert len(known) == len(listed) and all(m in ([], ["retired"]) for m in known.values())
+    known = text.listed()
+    assert len(known) == len(lines) - 1 and {*known.values()} <= {"", "retired"}
     used, slips = (
         [f"{file.parent.name}/{key}" for file in FILES for key in text.read(file)[section]]
         for section in ("claim", "slip")
@@ -55,6 +56,22 @@ def test_every_finding_has_a_permanent_id():
     template = Path(render.__file__).parent / "templates/README.md"
     shown = re.findall(r'of\("(.*?)"\)', template.read_text())
     assert shown and set(shown) <= set(used)
+
+
+def test_the_first_run_lists_an_id_which_is_never_taken_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(text, "NOTEBOOKS", tmp_path)
+    (tmp_path / "findings.txt").write_text("# ids\npaper/old retired\npaper/one\n")
+    (tmp_path / "paper").mkdir()
+    for name, keys in (("a", ["one", "two"]), ("b", ["three"]), ("c", ["old"]), ("d", ["two"])):
+        claims = "\n".join(entry(f"claim.{key}", **CLAIM) for key in keys)
+        (tmp_path / f"paper/{name}.toml").write_text(claims)
+        (tmp_path / f"paper/{name}.ipynb").touch()
+    refused(lambda: text.ids("paper/c"), "paper/c.toml", "paper/old", "retired")
+    refused(lambda: text.ids("paper/d"), "paper/d.toml", "claim.two", "paper/a")
+    (tmp_path / "paper/d.ipynb").unlink()
+    for name in ("a", "b", "a", "without-texts"):
+        text.list_ids(text.ids(f"paper/{name}"))
+    assert [*text.listed()] == ["paper/old", "paper/one", "paper/two", "paper/three"]
 
 
 def entry(section, **fields):
@@ -94,6 +111,8 @@ def test_a_bad_file_is_refused(tmp_path):
                 *(({"repair": "Two."}, "repair"), ({"title": "a " * 9}, "title")),
                 *(({"failure": "typo"}, "failure", "'typo'"), (ours, "failure", "condition")),
                 ({"failure": "error"}, "failure", "printed, repair"),
+                *(({"but_at_most": limit}, "but_at_most", limit) for limit in ("a", [1])),
+                ({"but_at_most": 0.5}, "but_at_most", "beyond", "1"),
                 ({"failure": "condition"}, "failure", "repair"),
                 *(({"rows": ["K", 2]}, "rows", "2]"), ({"macro": ["x"]}, "macro")),
             )

@@ -10,9 +10,6 @@ range that its documentation gives ValueError. Both name it.
 
 from importlib import import_module, metadata
 
-# first, since it watches what is imported after it
-from privregret.core import code_key as _code_key  # noqa: F401
-
 __version__ = metadata.version(__name__)
 _MODULES = (
     *("adversarial", "bandits", "bounds", "companion", "divergence", "estimates", "exact"),

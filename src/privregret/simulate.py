@@ -14,16 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import reduce
 from itertools import islice
-from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 from joblib.parallel import get_active_backend
-from numba.extending import is_jitted
 
-from privregret.core import checks, code_key, identity, store, streams
+from privregret.core import checks, identity, reach, store, streams
 from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.jit import jit
 from privregret.core.mistakes import OneLine, StepError, WrongArm
@@ -115,7 +113,7 @@ def regret_curves(
     pandas.DataFrame
         One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, heavy
         (whether the algorithm's `tail_index` is below 2: plain means have no reliable error), the
-        algorithms' parameters, and proved_epsilon (`privacy.proved`, inf if nothing is proved),
+        algorithms' parameters, and proved_epsilon (`privacy.epsilon`, inf if nothing is proved),
         which can differ from the parameter epsilon. A row takes about 70 bytes; `regret_summary`
         keeps no runs.
 
@@ -293,8 +291,8 @@ def _labelled(grid, runs, columns):
     rows = [
         {"algorithm": a.label, "instance": p.name}
         | identity.parameters(a)
-        | {"proved_epsilon": a.privacy.proved}
-        for a, p, _ in grid
+        | {"proved_epsilon": a.privacy.epsilon(int(rounds[-1]))}
+        for a, p, rounds in grid
     ]
     rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
     which = np.repeat(np.arange(len(grid)), [runs * len(point.checkpoints) for point in grid])
@@ -423,7 +421,7 @@ def _packed(function, task):
     """Return a task as bytes, which the scheduler need not understand, and the key of its code."""
     from distributed.protocol.pickle import dumps
 
-    return dumps((function, task)), _code(task)
+    return dumps((function, task)), _code(function, task)
 
 
 def _unpacked(packed, code):
@@ -432,7 +430,7 @@ def _unpacked(packed, code):
     except (ImportError, AttributeError) as missing:
         why = f"a Dask worker lacks code of yours, {missing}: put it on the PYTHONPATH of workers"
         raise ClusterError(why) from None
-    if (here := _code(task)) != code:
+    if (here := _code(function, task)) != code:
         if here[0] != code[0]:
             wanted = f"{here[0]} and not {code[0]}"
             raise ClusterError(f"a Dask worker has other libraries: {wanted}")
@@ -441,30 +439,9 @@ def _unpacked(packed, code):
     return function(*task)
 
 
-def _code(task):
-    """Return what program and worker must share: libraries, the package, and what own classes
-    state and do."""
-    kinds = {kind for one in task for kind in type(one).__mro__}
-    own = [kind for kind in kinds if not kind.__module__.startswith("privregret.")]
-    held = [value for kind in own for value in vars(kind).values()]
-    # steps are a tuple
-    held = [one for value in held for one in (value if isinstance(value, tuple) else [value])]
-    # of kernels, static methods, properties
-    for inside in ("__func__", "fget", "py_func"):
-        held = [getattr(one, inside, one) for one in held]
-    code = [one for one in held if isinstance(one, FunctionType)]
-    code += {k.py_func for *_, k, _ in code_key.frozen(*code) if is_jitted(k)}.difference(code)
-    read = [one for *_, value, one in code_key.frozen(*code) if type(value) in code_key.SCALARS]
-    said = [(kind.__qualname__, vars(kind).get("version")) for kind in own]
-    does = sorted(map(repr, [*said, *read, *(_body(f.__code__) for f in code)]))
-    return code_key.libraries(), code_key.LOADED, does
-
-
-def _body(code):
-    """Return what a function does, without its place; sets have no order."""
-    inside = (_body(c) if isinstance(c, CodeType) else c for c in code.co_consts)
-    consts = [sorted(map(repr, c)) if isinstance(c, frozenset) else c for c in inside]
-    return code.co_code, code.co_names, consts
+def _code(function, task):
+    """Return what program and worker must share: libraries, and all code of a task."""
+    return store.libraries(), reach.known(function, *map(type, task)).digest
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
@@ -476,9 +453,7 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         checks.instance_of(Algorithm)("algorithms", algorithm)
         kind, label, told = type(algorithm), algorithm.label, algorithm.privacy
         checks.instance_of(Privacy)(f"privacy of {kind.__name__}", told)
-        # also raises for nan
-        if not all(value >= 0 for value in told[:3]):
-            raise ValueError(f"privacy of {kind.__name__} must be at least 0, got {told[:3]}")
+        told.check(f"privacy of {kind.__name__}")
         row = identity.encode((label, identity.parameters(algorithm)))
         if row in seen and labels[label] is kind:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
@@ -561,30 +536,33 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 
 def _played(grid, runs, seed, workers, together) -> list:
     """Return for each grid point a result of its runs; what is finished comes from the store."""
-    names = store.paths_of(
-        _blocks, [(together, a, type(p), p.distribution, rounds, seed) for a, p, rounds in grid]
-    )
+    known = [(together, a, type(p), p.distribution, rounds, seed) for a, p, rounds in grid]
+    names = store.paths_of(_blocks, known)
     parts = [_held(n, p.algorithm.runs_per_stream, runs) for n, p in zip(names, grid, strict=True)]
-    begin = [sum(blocks for _, blocks, _ in known) for known in parts]
+    begin = [sum(blocks for _, blocks, _ in found) for found in parts]
     made, due = [], time.monotonic() + OFTEN
 
     def keep():
-        # a quick look leaves what a long run has stored
-        longer = [(one, path) for one, path in made if store.found(path, (0, []))[0] < one[0]]
-        store.keep_all(longer)
+        # not if the code was another one meanwhile
+        now = store.paths_of(_blocks, known) if made else []
+        for one, i, first in made:
+            path = _part(names[i], first)
+            # a quick look leaves what a long run has stored
+            if now[i] == names[i] and store.found(path, (0, []))[0] < one[0]:
+                store.keep(one, path)
         made.clear()
 
     try:
-        for i, end, known in _computed(grid, begin, runs, seed, workers, together):
-            parts[i] += known
-            made.append(((end, known), _part(names[i], known[0][0])))
-            # it takes as long as many quick grid points to see that the code is not altered
+        for i, end, found in _computed(grid, begin, runs, seed, workers, together):
+            parts[i] += found
+            made.append(((end, found), i, found[0][0]))
+            # it takes as long as many quick grid points to see that the code is the same
             if time.monotonic() > due:
                 keep()
                 due = time.monotonic() + OFTEN
     finally:
         keep()
-    return [reduce(_both, [known for _, _, known in together(parts.pop(0))]) for _ in grid]
+    return [reduce(_both, [one for *_, one in together(parts.pop(0))]) for _ in grid]
 
 
 def _part(name, first):
@@ -598,6 +576,8 @@ def _held(name, size, runs):
     while end < runs:
         first = end // size
         end, known = store.found(_part(name, first), (math.inf, []))
+        if end <= first * size:
+            break
         if known and end > runs and isinstance(known[0][2], np.ndarray):
             # fewer runs are the first of more; moments have none
             known = [(first, -(-runs // size) - first, known[0][2][: runs - first * size])]

@@ -22,9 +22,9 @@ from privregret.adversarial.base import (
 from privregret.adversarial.fast import Batches, SeparateRuns, drawn, lanes_of, together
 from privregret.core import checks, loops
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps
-from privregret.core.jit import arm_of
 from privregret.core.loops import WrongArm
 from privregret.core.noise import laplace
+from privregret.core.typed import arm_of
 from privregret.instances import Adversary
 
 PUBLIC_ADVICE = "all losses of one round replaced; advice is public"

@@ -10,7 +10,7 @@ from privregret.adversarial.base import ExpertAlgorithm
 from privregret.adversarial.conversions import PUBLIC_ADVICE
 from privregret.adversarial.fast import drawn, next_segments, plays_and_losses
 from privregret.core import checks
-from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.algorithm import APPROXIMATE, NOTHING, Privacy, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
@@ -285,7 +285,7 @@ class EXP4Batched(ExpertAlgorithm):
 
     @property
     def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE)
+        return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE, APPROXIMATE)
 
     @property
     def max_horizon(self) -> int:

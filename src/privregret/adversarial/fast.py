@@ -15,9 +15,10 @@ import numpy as np
 
 from privregret.adversarial.base import steps_of
 from privregret.core import loops
-from privregret.core.jit import arm_of, jit, keep_alive
+from privregret.core.jit import jit
 from privregret.core.loops import LANES, WrongArm
 from privregret.core.noise import laplace
+from privregret.core.typed import arm_of, keep_alive
 
 FOREVER = np.iinfo(np.int64).max
 choose = observe = ARM = STATE = weigh = learn = None

@@ -10,8 +10,9 @@ from privregret.bandits.index import report
 from privregret.bandits.lazy_ucb import ARM, observe
 from privregret.core import checks
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Steps
-from privregret.core.jit import jit, keep_alive
+from privregret.core.jit import jit
 from privregret.core.noise import successes
+from privregret.core.typed import keep_alive
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Bounds of the headline theorems, one file per paper; what one notebook needs stands in it."""
+"""Bounds of the headline theorems, one file per paper; what one notebook needs is in it."""
 
 import numpy as np
 

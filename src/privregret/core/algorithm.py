@@ -10,18 +10,62 @@ from inspect import get_annotations, signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import optimize, special
 
 from privregret.core import checks, identity, loops, mistakes
 from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401, for its users
 
+PURE, APPROXIMATE, CONCENTRATED, GAUSSIAN = "pure", "approximate", "zero-concentrated", "Gaussian"
+LEVELS = {PURE: "epsilon", APPROXIMATE: "epsilon", CONCENTRATED: "rho", GAUSSIAN: "mu"}
+
 
 class Privacy(NamedTuple):
-    """The guarantee for the whole sequence of actions; epsilon is inf if there is none."""
+    """The guarantee for the whole sequence of actions; its level is inf if there is none.
 
-    printed: float  # epsilon as claimed by the source
-    proved: float  # epsilon that is proved, in the source or here
+    The level is epsilon, or rho or mu of zero-concentrated (Bun and Steinke 2016) and Gaussian
+    (Dong, Roth and Su 2022) differential privacy.
+    """
+
+    printed: float  # level as claimed by the source
+    proved: float  # level that is proved, in the source or here
     delta: float = 0.0  # 0 for pure differential privacy
     neighbours: str = "everything in one round replaced"  # changes of the data that are covered
+    kind: str = PURE  # one of `LEVELS`
+    horizon: int | None = None  # rounds that are covered; by default any number
+
+    def check(self, of: str) -> None:
+        """ValueError in one line, which begins with `of`, for what is no guarantee."""
+        levels = self.printed, self.proved, self.delta
+        # also for nan
+        if not all(level >= 0 for level in levels):
+            raise ValueError(f"{of} must be at least 0, got {levels}")
+        if self.kind not in LEVELS:
+            raise ValueError(f"kind of {of} must be {', '.join(LEVELS)}, got {self.kind!r}")
+        if self.kind in (PURE, APPROXIMATE) and (self.delta > 0) != (self.kind == APPROXIMATE):
+            allowed = "0" if self.kind == PURE else "above 0"
+            raise ValueError(f"delta of {of}, which is {self.kind}, must be {allowed}")
+        if self.horizon is not None:
+            checks.positive_int(f"horizon of {of}", self.horizon)
+
+    def epsilon(self, rounds: int) -> float:
+        """Return the epsilon of the (epsilon, delta)-privacy that is proved for so many rounds."""
+        if self.horizon is not None and rounds > self.horizon:
+            return np.inf
+        level, delta = self.proved, self.delta
+        if self.kind in (PURE, APPROXIMATE) or level in (0, np.inf):
+            return level
+        if delta == 0:
+            return np.inf
+        if self.kind == CONCENTRATED:
+            return level + 2 * np.sqrt(level * np.log(1 / delta))
+
+        def beyond(epsilon):
+            ends = np.array([level / 2, -level / 2]) - epsilon / level
+            return special.ndtr(ends[0]) - np.exp(epsilon + special.log_ndtr(ends[1])) - delta
+
+        # of the concentrated privacy that follows, with rho = mu^2 / 2
+        most = level**2 / 2 + level * np.sqrt(2 * np.log(1 / delta))
+        return optimize.brentq(beyond, 0, most) if beyond(0) > 0 else 0.0
 
 
 NOT_PRIVATE = Privacy(np.inf, np.inf)
@@ -68,7 +112,7 @@ class Algorithm(checks.Validated, ABC):
     id: ClassVar[str]  # must never change: random streams depend on it
     label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
-    version: ClassVar[str]  # of a class outside the package: without it no result is stored
+    version: ClassVar[str]  # counts where code reads files or the environment, as these do not
     problem_type: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     Settings: ClassVar[type]  # fields that are annotated as numbers

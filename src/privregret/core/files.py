@@ -31,6 +31,12 @@ def other_clone() -> str:
     return ""
 
 
+def sources() -> list[Path]:
+    """Return the files of the package that are written by hand."""
+    kinds = ".py", ".toml", ".tex", ".md"
+    return sorted(f for f in PACKAGE.rglob("*") if f.suffix in kinds and f.is_file())
+
+
 def write(path: Path, content: bytes) -> None:
     """Write a file, or what it links to, so that a killed process leaves the old or the new one,
     never half."""

@@ -4,9 +4,7 @@ numba caches neither closures nor kernels that are passed as arguments. So a loo
 template for one algorithm, whose steps and memory are globals of the copy.
 """
 
-from collections import defaultdict
 from collections.abc import Callable
-from threading import Lock
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -14,17 +12,12 @@ import numba
 import numpy as np
 from numba.extending import is_jitted
 
-from privregret.core import code_key
-from privregret.core.files import digest
-from privregret.core.jit import arm_of, compiled, fresh, keep_alive, ours
+from privregret.core import jit, reach
 from privregret.core.streams import children
+from privregret.core.typed import arm_of, keep_alive
 
 LANES = 32  # runs that are played side by side
 NOTHING = np.dtype([("nothing", np.int64)])
-LOCK = Lock()
-# template and slots: all states of what kernels read, with the loop and what must live on
-MADE: dict[tuple, list[tuple]] = defaultdict(list)
-CHANGING = list, dict, set, np.ndarray
 ARMS = int, np.integer, np.bool_
 
 
@@ -68,7 +61,7 @@ class Steps(NamedTuple):
         return *advised, np.zeros(actions, self.arm), np.zeros(1, self.state)
 
 
-# Templates. `_copied` fills these in; numba leaves out the branches that they rule out
+# Templates. `instantiate` fills these in; numba leaves out the branches that they rule out
 # --------------------------------------------------------------------------------------------------
 
 choose = observe = kernel = ARM = STATE = None
@@ -201,11 +194,6 @@ def _many(data, checkpoints, settings, runs, rng):
     return played.reshape((runs, *first.shape))
 
 
-def _call(*given):
-    """Call a step."""
-    return kernel(*given)
-
-
 # Their copies
 # --------------------------------------------------------------------------------------------------
 
@@ -238,13 +226,9 @@ def slots(steps: Steps) -> dict[str, Any]:
 
 
 def current(steps: Steps) -> Steps:
-    """Return steps that read what their modules hold now, as the loops do."""
-
-    def one(step):
-        as_it_is = not is_jitted(step) or hasattr(step.py_func, "cached") or ours(step)
-        return step if as_it_is else instantiate(_call, kernel=step)
-
-    return steps._replace(choose=one(steps.choose), observe=one(steps.observe))
+    """Return steps that are compiled from what they read now, as those of loops are."""
+    choose, observe = (jit.current(s) if is_jitted(s) else s for s in (steps.choose, steps.observe))
+    return steps._replace(choose=choose, observe=observe)
 
 
 def repeat(kernel: Callable) -> Callable:
@@ -255,40 +239,29 @@ def repeat(kernel: Callable) -> Callable:
 def instantiate(template, **slots):
     """Return a copy of a template for one algorithm, the same as long as its kernels read the
     same."""
-    # shared by all threads; equal dtypes have equal code, equal functions may not
-    with LOCK:
-        which = template, *(id(s) if callable(s) else s for s in slots.values())
-        states = MADE[which]
-        for reads, loop, _ in states:
-            if all(read() is was and _same(was, seen) for *_, read, was, seen in reads):
-                return loop
-        reads = code_key.frozen(*filter(is_jitted, slots.values()))
-        states.append((reads, _copied(template, slots), slots))
-        return states[-1][1]
+    kernels = {name: slot for name, slot in slots.items() if is_jitted(slot)}
+    if not kernels:
+        return _filled(template, template.__name__, slots)
+    with jit.LOCK:
+        known = reach.known(template, *slots.values()).digest
+        if not jit.usable(known):
+            copies = {name: jit.current(kernel) for name, kernel in kernels.items()}
+            package = all(jit.in_package(kernel.py_func) for kernel in copies.values())
+            if "choose" in kernels:
+                # in a loop over rounds a call with records costs as much as the step
+                inlined = numba.njit(inline="always")
+                copies = {name: inlined(kernel.py_func) for name, kernel in copies.items()}
+            loop = _filled(template, f"{template.__name__}_{known[:12]}", slots | copies)
+            loop = jit.compiled(loop, jit.options(package))
+            jit.keep(known, loop, reach.known(loop).digest)
+        return jit.MADE[known]
 
 
-def _same(value, seen):
-    return not isinstance(value, CHANGING) or code_key.content(value) == seen
-
-
-def _copied(template, slots):
-    kernels = {n: k for n, k in slots.items() if is_jitted(k)}
-    # a loop in a loop was made by this
-    cached = all(getattr(k.py_func, "cached", None) or ours(k) for k in kernels.values())
-    copies = {n: k if hasattr(k.py_func, "cached") else fresh(k, {}) for n, k in kernels.items()}
-    if "choose" in kernels:
-        # in a loop over rounds a call with records costs as much as the step
-        inlined = numba.njit(inline="always")
-        copies = {n: inlined(k.py_func) for n, k in copies.items()}
-    # unique among all that are cached
-    of = [f"{k.__module__}.{k.__name__}" for k in kernels.values()]
-    known = digest(repr((of, [s for s in slots.values() if not callable(s)])).encode())
-    name = "_".join((template.__name__, "of", *of, known[:8])).replace(".", "_")
-    names = template.__globals__ | slots | copies
+def _filled(template, name, slots):
+    names = template.__globals__ | slots
     loop = FunctionType(template.__code__, names, name, template.__defaults__)
-    main = next(iter(slots.values()))
-    loop.__module__, loop.__qualname__, loop.cached = main.__module__, name, cached
-    return compiled(loop, cached) if kernels else loop
+    loop.__module__, loop.__qualname__ = template.__module__, name
+    return loop
 
 
 def run_in_lanes(

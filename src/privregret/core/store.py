@@ -1,4 +1,5 @@
-"""Store results on disk, each known by its function, its arguments, their code and the libraries.
+"""Store results on disk, each known by its arguments, by all code that makes it (see `reach`), and
+by the libraries and the machine.
 
 An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `disabled()`, switches it off, and
 `PRIVREGRET_STORE=fresh` computes and stores everything again.
@@ -7,94 +8,79 @@ An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `disabled()`, sw
 import functools
 import hashlib
 import inspect
-import io
 import os
 import pickle
+import platform
 import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields, is_dataclass
-from operator import attrgetter
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
-from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_name
+from numba import config
 
-from privregret.core import code_key, files
+from privregret.core import files, reach
 
 BYTES = 2**30  # largest total size; what was used longest ago goes first
 EVERY = 1000  # after one result in so many a process looks at the size
-# their versions are in every key, or Python's is
-KNOWN = "builtins", "abc", "typing", "numpy"
 FOLDER = files.cache_folder("store")
-SWITCHES = code_key.switches()
+# those of numba that decide what it compiles
+SWITCHES = """BOUNDSCHECK CPU_FEATURES CPU_NAME DEBUGINFO_DEFAULT DISABLE_INTEL_SVML DISABLE_JIT
+    ENABLE_AVX EXTEND_VARIABLE_LIFETIMES LLVM_REFPRUNE_FLAGS LLVM_REFPRUNE_PASS LOOP_VECTORIZE OPT
+    SLP_VECTORIZE""".split()
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 _off, _lock = 0, Lock()
 
 
-class VersionError(ValueError):
-    """A `version` that is no text, or empty."""
+@cache
+def libraries() -> str:
+    """Return the versions of Python and of the libraries that decide numbers."""
+    found = {name: version(name) for name in ("numpy", "scipy", "numba", "pandas")}
+    return ", ".join(f"{n} {v}" for n, v in {"python": platform.python_version(), **found}.items())
 
 
-class _Pickler(pickle.Pickler):
-    """Collects what all classes and functions state; of dataclasses only the fields count."""
+@cache
+def surroundings() -> str:
+    """Return what else decides numbers and is fixed: the libraries and the machine."""
+    return repr((libraries(), sys.version, platform.machine(), get_host_cpu_name(), os.cpu_count()))
 
-    def __init__(self, into):
-        super().__init__(into, 5)
-        # without a memo equal things have equal bytes
-        self.fast, self.stated = True, {}
 
-    def reducer_override(self, thing):
-        if type(thing) is np.random.Generator:
-            return dict, (thing.bit_generator.state,)
-        named = isinstance(thing, (type, FunctionType))
-        for kind in getattr(thing if named else type(thing), "__mro__", [thing]):
-            if kind.__module__.partition(".")[0] not in KNOWN:
-                self.stated[kind] = _stated(kind)
-        # a module may hold it under another decorator
-        if isinstance(thing, FunctionType):
-            return str, (thing.__qualname__,)
-        if named or not is_dataclass(thing):
-            return NotImplemented
-        return type(thing), tuple(getattr(thing, f.name) for f in fields(thing))
+def switches() -> tuple:
+    """Return numba's switches, as they are now."""
+    return tuple(repr(getattr(config, name, None)) for name in SWITCHES)
+
+
+AT_IMPORT = switches()
 
 
 def path_of(function: Callable, *known: Any) -> Path | None:
-    """Return the file of what a function makes of things: its code counts, and that of all classes
-    and functions among the things. None if the package is altered, or if one of them is of unknown
-    content or states no `version` though it is not the package's. VersionError for a bad one."""
+    """Return the file of what a function makes of things: all code counts that it and they can
+    reach. None if something is of unknown content."""
     return paths_of(function, [known])[0]
 
 
 def paths_of(function: Callable, several: Iterable[tuple]) -> list[Path | None]:
-    """Return the files of what a function makes of several things, see `path_of`."""
-    paths = [_path(function, known) for known in several]
-    return [None] * len(paths) if any(paths) and code_key.altered() else paths
-
-
-def _path(function, known):
-    if _off or _wanted() in ("off", "0") or code_key.switches() != SWITCHES:
-        return None
+    """Return the files of what a function makes of several things, after one look at the code."""
+    several = [(function, *known) for known in several]
+    if _off or _wanted() in ("off", "0") or switches() != AT_IMPORT:
+        return [None] * len(several)
     try:
-        pickler = _Pickler(content := io.BytesIO())
-        pickler.dump((function, known))
-    except VersionError:
-        raise
-    except Exception:  # what cannot be pickled can raise any error
-        return None
-    stated = [*pickler.stated.values()]
-    used = {"engine", *(".".join(module.split(".")[1:2]) for module, *_ in stated)}
-    code = [hashed for layer, hashed in code_key.LOADED.items() if layer in used]
-    return file(FOLDER, (files.digest(content.getvalue()), stated, code, SWITCHES))
+        found = reach.each(several)
+    except Exception:  # what cannot be written can raise any error
+        return [path_of(*one) for one in several] if len(several) > 1 else [None]
+    return [file(FOLDER, (known.digest, AT_IMPORT)) if known.portable else None for known in found]
 
 
 def file(folder: Path | None, known: tuple) -> Path | None:
     """Return the path of an entry in a folder, if there is one."""
-    key = repr((known, code_key.surroundings())).encode()
+    key = repr((known, surroundings())).encode()
     return folder and folder / files.digest(key)
 
 
@@ -126,24 +112,21 @@ def found(path: Path | None, default: Any = None) -> Any:
     return default
 
 
-def keep(made: T, path: Path | None) -> T:
-    """Return a result, and write it to its entry where that is possible."""
-    keep_all([(made, path)])
-    return made
+def keep(made: Any, path: Path | None) -> None:
+    """Write a result to its entry where that is possible."""
+    with suppress(Exception):  # disk full, or a result that cannot be pickled
+        write(path, pickle.dumps(made))
 
 
-def keep_all(several: Iterable[tuple[Any, Path | None]]) -> None:
-    """Write results to their entries where that is possible."""
-    wanted = [(made, path) for made, path in several if path]
-    for made, path in [] if wanted and code_key.altered() else wanted:
-        with suppress(Exception):  # disk full, or a result that cannot be pickled
-            write(path, pickle.dumps(made))
-
-
-def get_or_compute(compute: Callable[[], T], path: Path | None) -> T:
-    """Return the result of `compute()`, from its entry or into it where that is possible."""
+def get_or_compute(compute: Callable[[], T], function: Callable, *known: Any) -> T:
+    """Return the result of `compute()`, from the entry of `path_of` or into it where possible."""
+    path = path_of(function, *known)
     made = found(path, _lock)
-    return keep(compute(), path) if made is _lock else made
+    if made is _lock:
+        made = compute()
+        # not if the code was another one meanwhile
+        keep(made, path if path and path_of(function, *known) == path else None)
+    return made
 
 
 def cached(function: F) -> F:
@@ -162,7 +145,10 @@ def cached(function: F) -> F:
 
         # how many work decides no number
         known = {name: v for name, v in given.arguments.items() if name != "workers"}
-        result, states = get_or_compute(compute, path_of(stored, known))
+        for name, value in known.items():
+            if isinstance(value, np.random.Generator):
+                known[name] = value.bit_generator.state
+        result, states = get_or_compute(compute, stored, known)
         for rng, state in zip(drawn, states, strict=True):
             rng.bit_generator.state = state
         return result
@@ -195,19 +181,3 @@ def tidy() -> None:
 
 def _wanted():
     return os.environ.get("PRIVREGRET_STORE", "").lower()
-
-
-def _stated(kind):
-    """Return what stands for the code of a class or function; an error if nothing does."""
-    name, module = kind.__qualname__, sys.modules[kind.__module__]
-    # others may have the same name
-    if inspect.unwrap(attrgetter(name)(module)) is not inspect.unwrap(kind):
-        raise AttributeError(f"{name} is not what {module.__name__} holds")
-    if kind.__module__.partition(".")[0] == files.PACKAGE.name:
-        return kind.__module__, name
-    own, path = vars(kind).get("version"), getattr(module, "__file__", None)
-    if own is None or path is None:
-        raise TypeError(f"{name} states no version")
-    if not isinstance(own, str) or not own.strip():
-        raise VersionError(f"version of {name} must be a text that is not empty, got {own!r}")
-    return module.__name__, name, own, os.path.realpath(path)

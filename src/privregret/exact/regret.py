@@ -107,7 +107,7 @@ def regret_curves(
             # a parameter may be as long as the table
             columns = identity.parameters(algorithm).items()
             frame |= {column: [value] * len(horizons) for column, value in columns}
-            frame |= {"proved_epsilon": algorithm.privacy.proved}
+            frame |= {"proved_epsilon": [algorithm.privacy.epsilon(rounds) for rounds in horizons]}
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 

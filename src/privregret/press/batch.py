@@ -28,10 +28,11 @@ from urllib.parse import unquote
 import joblib
 from tqdm import tqdm
 
-from privregret.core import code_key, files
+from privregret.core import files
 from privregret.core.files import PACKAGE, ROOT, digest, locked
-from privregret.press import notebook, reached, record, render, text
+from privregret.press import missing, notebook, reached, record, render, text
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
+from privregret.press.papers import PAPERS
 
 # exit codes; 130 is the shell's for an interrupt
 FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
@@ -271,7 +272,7 @@ def _kernel(folder, variables):
 def _stamps(job):
     """What is another if a file of the package, the lock or one that a parameter names was written
     to meanwhile, also if it was put back: number, size and time of the last change."""
-    ours = [p for p in PACKAGE.rglob("*") if p.suffix in code_key.SOURCES]
+    ours = files.sources()
     paths = [*ours, ROOT / LOCK, *named(job.parameters)]
     # of a link and of what it leads to
     known = [(os.path.relpath(p, ROOT), s) for p in paths for s in (p.lstat(), p.stat())]
@@ -304,6 +305,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         tell(f"{job.name}, cell {at[0]}")
 
     try:
+        ids = text.ids(job.name)
         for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
             old.unlink(missing_ok=True)
@@ -331,6 +333,9 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
             raise UsageError(f"{min(moved)[0]} changed while it ran: run it again")
         fresh = "PRIVREGRET_STORE" in variables
         record.adopt(staged, root, job.name, origin(job.name, before), gone, fresh)
+        if root == ROOT:
+            with record.still(root):
+                text.list_ids(ids)
         render.render(root)
         done.parent.mkdir(parents=True, exist_ok=True)
         executed.replace(done)
@@ -345,7 +350,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     except PapermillExecutionError as problem:
         code = USAGE if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
-    except (UsageError, OSError) as problem:
+    except (UsageError, text.TextError, OSError) as problem:
         code, error = FAILED, str(problem)
     except Exception as problem:  # the other notebooks go on
         code, error, left = FAILED, f"{type(problem).__name__}: {problem}", log
@@ -495,7 +500,8 @@ def unlocked() -> str:
 def _forget_bytecode():
     """Remove the package's bytecode after an edit: Python knows a source by its size and the second
     of its time."""
-    known, now = BUILD / "bytecode.json", json.dumps(code_key.layers()).encode()
+    known, content = BUILD / "bytecode.json", [(str(f), f.read_bytes()) for f in files.sources()]
+    now = json.dumps(files.digest(repr(content).encode())).encode()
     with suppress(OSError):  # cannot be written
         if not known.is_file() or known.read_bytes() != now:
             for file in PACKAGE.rglob("*.pyc"):
@@ -515,9 +521,12 @@ def _stale(todo, root):
 
 
 def status(words: list[str]) -> int:
-    """Print which notebooks are stale and why, and which files differ from the manifest."""
+    """Print which notebooks are stale and why, which files differ from the manifest, and what a
+    paper that is named lacks."""
     names, differing = notebooks(), render.differing(ROOT)
-    todo = jobs(select(words, names), {})
+    papers = [word for word in words if word in {*PAPERS, *(n.split("/")[0] for n in names)}]
+    with_books = [word for word in words if word not in papers or (NOTEBOOKS / word).is_dir()]
+    todo = jobs(select(with_books, names) if with_books or not words else [], {})
     if other := unlocked():
         print(f"warning: {other}: no run is published", file=sys.stderr)
     _stale(todo, ROOT)
@@ -528,4 +537,7 @@ def status(words: list[str]) -> int:
         )
     for path in differing:
         print(f"{path}: not what figures/manifest.json says; `make` writes it again")
+    for key in papers:
+        for line in missing.of_paper(key):
+            print(f"{key}: {line}")
     return 0

@@ -77,6 +77,8 @@ class Criterion:
 SIGNS = {"at_most": "<=", "below": "<", "at_least": ">=", "above": ">"}
 # a cell that begins with = would be a formula of a spreadsheet
 SIGNS |= {"between": "in", "equal": "equals"}
+# limits of a number that fails, beyond which the study is wrong, and not the claim
+LIMITS = {"but_at_most": "at_most", "but_at_least": "at_least"}
 
 
 def criterion(*, within: float = 0.0, **form: Any) -> Criterion:
@@ -100,6 +102,17 @@ def criterion(*, within: float = 0.0, **form: Any) -> Criterion:
     low = -math.inf if name in ("at_most", "below") else low - within
     high = math.inf if name in ("at_least", "above") else high + within
     return Criterion(low, high, name in ("below", "above"), f"{SIGNS[name]} {values}{tolerance}")
+
+
+def beyond(limits: dict[str, float], numbers: list[Estimate]) -> str:
+    """Say which number is certainly beyond one of the `LIMITS` of a claim, or ""."""
+    for name, limit in limits.items():
+        for number in numbers:
+            # up to rounding
+            within = 1e-9 * max(1, abs(limit))
+            if criterion(**{LIMITS[name]: limit}, within=within).judge(number) is False:
+                return f"{number.value:.6g} with {name} = {_digits(limit)}: the study is wrong"
+    return ""
 
 
 def _digits(number):

@@ -24,7 +24,16 @@ from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
 from privregret.press import notebook, record, render, style, text
-from privregret.press.findings import CLAIM, SIGNS, Finding, criterion, in_words, numbers_of
+from privregret.press.findings import (
+    CLAIM,
+    LIMITS,
+    SIGNS,
+    Finding,
+    beyond,
+    criterion,
+    in_words,
+    numbers_of,
+)
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
 from privregret.press.record import KINDS, LIBRARIES
@@ -180,6 +189,9 @@ def _judge(key, numbers, where, names):
     entry = dict(text.entry(notebook.running().texts, "claim", key))
     form = _filled({f: entry.pop(f) for f in (*SIGNS, "within") if f in entry}, names)
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
+    limits = _filled({f: entry.pop(f) for f in LIMITS if f in entry}, names)
+    if wrong := beyond({f: float(v) for f, v in limits.items()}, numbers):
+        raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {wrong}")
     measured = numbers[agrees.worst(numbers)]
     said = _filled(entry, names | {"value": without_error(numbers_of(measured))})
     macro, _ = said.pop("macro", ""), said.pop("rows", None)

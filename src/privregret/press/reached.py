@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from privregret.core import code_key
-from privregret.core.files import PACKAGE, digest
+from privregret.core.files import PACKAGE, digest, sources
 
 # these make pages and decide no number; of templates only those of figures and tables do
 RENDERED = {PACKAGE / "press/render.py"}
@@ -23,7 +22,7 @@ def hashes(code: str) -> dict[str, str]:
     """Return the files that code reaches, as paths in the package, and their hashes; all files for
     `import privregret`, and for code that is no Python. Data count for every module in their folder
     or above."""
-    files = {file: digest(file.read_bytes()) for file in _sources()}
+    files = {file: digest(file.read_bytes()) for file in sources()}
     try:
         todo, found = [*_imports(code)], set[Path]()
     except SyntaxError:
@@ -39,10 +38,6 @@ def hashes(code: str) -> dict[str, str]:
     found |= {f for f in files if f.suffix != ".py" and folders.intersection(f.parents)}
     found -= {f for f in found if f.parent.name == "templates"} - PUBLISHED
     return {file.relative_to(PACKAGE).as_posix(): files[file] for file in sorted(found)}
-
-
-def _sources():
-    return [f for f in PACKAGE.rglob("*") if f.suffix in code_key.SOURCES and f.is_file()]
 
 
 @cache

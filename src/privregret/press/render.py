@@ -36,6 +36,8 @@ WORDS = "Reproduced", "Repaired", "Conditional", "NotReproduced", "Undecided"
 # what a text, or the name of a function or an output, names
 KIND = "Algorithm|Theorem|Lemma|Corollary|Proposition|Remark|Section|Figure|Table"
 PLACE = re.compile(rf"((?i:{KIND}))s? ((?:(?:, | and | to )?[A-Z]?\.?\d[\d.]*(?:\([iv]+\))?)+)")
+# packages that implement no algorithm, problem or bound
+NO_ITEMS = {*"core estimates exact press privacy studies".split()}
 BLOCK = re.compile(r"(<!-- (findings|papers) -->\n).*?(<!-- end of \2 -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
@@ -138,7 +140,7 @@ def code() -> list[dict]:
     """Each algorithm, problem and bound, once for each place of a paper that it names: its name,
     path, deviations, and the notebooks of the paper that use it."""
     found, books = [], {at: _now(at) for at in sorted(ROOT.glob("notebooks/*/*.ipynb"))}
-    for path in sorted(PACKAGE.glob("[abcfi]*/*.py")):
+    for path in sorted(p for p in PACKAGE.glob("*/*.py") if p.parent.name not in NO_ITEMS):
         of, lines = path.parent.name, path.read_text(encoding="utf-8").splitlines()
         for node in ast.parse("\n".join(lines)).body:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name[0] == "_":

@@ -19,7 +19,7 @@ from privregret.core.files import ROOT, toml
 from privregret.core.mistakes import OneLine
 from privregret.estimates import Estimate
 from privregret.press import findings
-from privregret.press.findings import SIGNS, STATED, criterion
+from privregret.press.findings import LIMITS, SIGNS, STATED, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.tex import integer
 
@@ -35,7 +35,7 @@ FIELDS: dict[str, tuple[set, set]] = {
     ),
     "slip": ({"place", "printed", "true"}, {"failure", "stands"}),
 }
-FIELDS["claim"][1].update(SIGNS, STATED, ("within",))
+FIELDS["claim"][1].update(SIGNS, STATED, LIMITS, ("within",))
 CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": findings.FAILURES}
 CHOICES["stands"] = findings.STANDS
 # what a field holds if it is not a text, and what that holds
@@ -82,7 +82,7 @@ def read(file: Path) -> dict[str, dict]:
             if unknown := entry.keys() - must - may:
                 allowed = ", ".join(sorted(must | may))
                 raise TextError(f"{where}: no field {min(unknown)}: {allowed} are allowed")
-            for field in entry.keys() - {*SIGNS, "within"}:
+            for field in entry.keys() - {*SIGNS, *LIMITS, "within"}:
                 _check_type(where, field, entry[field])
             for field, known in CHOICES.items():
                 if field in entry and entry[field] not in known:
@@ -110,6 +110,43 @@ def small(name: str, parameters: dict) -> dict:
         known = ", ".join(parameters)
         raise TextError(f"{name}.toml, [smoke]: no parameter {min(unknown)}: known are {known}")
     return found
+
+
+def listed() -> dict[str, str]:
+    """Return the permanent ids of `notebooks/findings.txt`: id -> "" or "retired"."""
+    file = NOTEBOOKS / "findings.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    words = [line.partition(" ")[::2] for line in lines if line and line[0] != "#"]
+    return {one: mark.strip() for one, mark in words}
+
+
+def ids(name: str) -> list[str]:
+    """Return the ids of a notebook's claims; TextError for one that another notebook of the paper
+    has, or that is retired."""
+    file = NOTEBOOKS / f"{name}.toml"
+    if not file.is_file():
+        return []
+    own, known = read(file)["claim"], listed()
+    paper = name.split("/")[0]
+    for other in sorted(set(file.parent.glob("*.toml")) - {file}):
+        # what a notebook that was renamed has left
+        if not other.with_suffix(".ipynb").is_file():
+            continue
+        if shared := own.keys() & toml(other, TextError).get("claim", {}).keys():
+            also = f"{paper}/{other.stem} has a claim of this id, too"
+            raise TextError(f"{name}.toml, [claim.{min(shared)}]: {also}")
+    for key in own:
+        if known.get(f"{paper}/{key}"):
+            why = f"the id {paper}/{key} is retired in notebooks/findings.txt, so take another"
+            raise TextError(f"{name}.toml, [claim.{key}]: {why}")
+    return [f"{paper}/{key}" for key in own]
+
+
+def list_ids(found: list[str]) -> None:
+    """Append those ids to `notebooks/findings.txt` that it does not have."""
+    if new := [one for one in found if one not in listed()]:
+        with open(NOTEBOOKS / "findings.txt", "a", encoding="utf-8") as file:
+            file.write("".join(f"{one}\n" for one in new))
 
 
 def _check_type(where, field, value):
@@ -144,6 +181,16 @@ def _check_claim(where, entry):
         criterion(**forms | named)
     except (TypeError, ValueError) as problem:
         raise TextError(f"{where}: {problem}") from None
+    for limit in entry.keys() & LIMITS:
+        form = LIMITS[limit]
+        try:
+            criterion(**{form: 1.0 if SLOT.search(str(entry[limit])) else entry[limit]})
+        except (TypeError, ValueError) as problem:
+            raise TextError(f"{where}: {limit}: {problem}") from None
+        own = entry.get(form)
+        if isinstance(own, int | float) and isinstance(entry[limit], int | float):
+            if entry[limit] <= own if form == "at_most" else entry[limit] >= own:
+                raise TextError(f"{where}: {limit} must be beyond {form} = {own}")
     if len(entry.get("title", "").split()) > 8:
         raise TextError(f"{where}: title must have at most eight words, got {entry['title']!r}")
     failure, repaired = entry.get("failure"), {"printed", "repair", "stands"}

@@ -20,6 +20,7 @@ of a global, or plays other actions than what is read, on these or on a few rand
 
 import math
 import operator
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,7 +42,7 @@ from scipy.optimize import linprog
 from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
 from privregret.core.algorithm import Algorithm
-from privregret.core.jit import kept
+from privregret.core.jit import stale
 from privregret.core.loops import Steps
 from privregret.core.mistakes import StepError
 from privregret.instances import Advice
@@ -57,6 +58,20 @@ OTHERWISE = (
 )
 FROZEN = "as numba keeps the globals of the first call: begin anew in a fresh process"
 UFUNC = ": numpy's functions do not take data, which are numbers in [0, 1]; use comparisons"
+BARE = (
+    "what is used has no noise of its own: none was added, or that noise was used by itself, as "
+    "math.floor does (noise.geometric draws whole numbers), or in another sum"
+)
+UPWARD = (
+    "exponential and Gumbel noise hide only what raises them: keep='outcomes' asks for no more "
+    "than which number is larger"
+)
+FRACTIONS = (
+    "geometric noise hides whole numbers alone: draw a bit whose mean is the entry "
+    "(rng.random() < x), and add up bits times whole numbers"
+)
+TOO_FEW = "no change of the noises keeps all that is used: it has more parts than noises"
+TOO_LARGE = "a coefficient is too large to be followed"
 CORNERS = 8  # entries of a round whose changes are tried in all combinations
 
 
@@ -248,7 +263,8 @@ class Notes:
     """Draws and uses of a run: forms, as frozensets of (key, coefficient)."""
 
     def __init__(self, plain: bool = False):
-        self.scales, self.upward = [], []  # per noise: whether it may only be raised
+        # per noise: whether it may only be raised, and only by whole numbers
+        self.scales, self.upward, self.whole = [], [], []
         self.numbers, self.revealed, self.outcomes = set(), set(), set()
         self.indicators, self.over = 0, False
         self.plain = plain  # whether the algorithm manages its own memory
@@ -319,7 +335,8 @@ class Tracer(np.random.Generator):
     def __getattribute__(self, name):
         if name in Tracer.HIDDEN:
             follows = ", ".join(f"rng.{name}" for name in Tracer.FOLLOWED)
-            raise TypeError(f"rng.{name} is not followed, only noise.laplace, {follows}")
+            ours = "noise.laplace, noise.geometric"
+            raise TypeError(f"rng.{name} is not followed, only {ours}, {follows}")
         plain = name in Tracer.FOLLOWED and name not in vars(Tracer)
         return getattr(self._source, name) if plain else super().__getattribute__(name)
 
@@ -334,7 +351,12 @@ class Tracer(np.random.Generator):
         scale = float(scale)
         return self.drawn(noise.draw(kind, scale, self._source), scale, kind != noise.LAPLACE)
 
-    def drawn(self, value: ArrayLike, scale: ArrayLike, upward: bool) -> Any:
+    def whole_noise(self, scale: float) -> Value | float:
+        """Draw like `noise.geometric`."""
+        drawn = noise.geometric.py_func(scale, self._source)
+        return self.drawn(drawn, scale if scale > 2.0**-10 else 0.0, False, True)
+
+    def drawn(self, value: ArrayLike, scale: ArrayLike, upward: bool, whole: bool = False) -> Any:
         """Return a noise of that value, or an array of noises."""
         if np.ndim(value):
             scales = np.broadcast_to(scale, value.shape)
@@ -346,6 +368,7 @@ class Tracer(np.random.Generator):
             return float(value)  # a constant
         self.notes.scales.append(float(scale))
         self.notes.upward.append(upward)
+        self.notes.whole.append(whole)
         return Value(float(value), {len(self.notes.scales) - 1: 1}, self.notes)
 
     laplace, gumbel = _noises("laplace", False), _noises("gumbel", True)
@@ -356,7 +379,7 @@ class Tracer(np.random.Generator):
 class _Untraced(Tracer):
     """A generator of the same noises, as plain numbers."""
 
-    def drawn(self, value, scale, upward):
+    def drawn(self, value, scale, upward, whole=False):
         return value
 
 
@@ -370,13 +393,20 @@ def _draw(kind, scale, rng):
     return rng.noise(kind, scale) if hasattr(rng, "noise") else noise.draw.py_func(kind, scale, rng)
 
 
+def _geometric(scale, rng):
+    if hasattr(rng, "whole_noise"):
+        return rng.whole_noise(scale)
+    return noise.geometric.py_func(scale, rng)
+
+
 @contextmanager
 def uncompiled() -> Iterator[dict]:
     """Run the Python functions of all kernels, which can take `Value` objects. Not thread-safe.
 
     Noises come from the source's own `noise`. The context is a dictionary of the kernels called.
     """
-    noises, kernels = {noise.laplace: _laplace, noise.draw: _draw}, {}
+    noises = {noise.laplace: _laplace, noise.draw: _draw, noise.geometric: _geometric}
+    kernels: dict = {}
 
     def call(kernel, *given, **named):
         kernels[kernel] = None
@@ -487,10 +517,10 @@ def traced(
         raise TypeError(f"the ledger cannot follow {name}: {why}{hint}") from error
     if algorithm.steps and is_jitted(algorithm.steps.choose):
         # only those of `settings`: a loop compiles the steps anew
-        kernels = takewhile(lambda kernel: not hasattr(kernel.py_func, "cached"), kernels)
+        kernels = takewhile(lambda kernel: kernel.__module__ != loops.__name__, kernels)
     for kernel in kernels:
-        if what := kept(kernel):
-            why = f"compiled {kernel.__name__} has an earlier {what}, {FROZEN}"
+        if stale(kernel):
+            why = f"compiled {kernel.__name__} has earlier values, {FROZEN}"
             raise TypeError(f"the ledger cannot follow {name}: {why}")
     if [run.actions for run in runs] != plays[:2]:
         raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
@@ -551,7 +581,12 @@ class Moves:
     """
 
     def __init__(self, notes: Notes, keep: str):
-        units, self.upward = list(map(exact, notes.scales)), notes.upward
+        units = list(map(exact, notes.scales))
+        self.upward = notes.upward
+        # the steps of a noise that moves by whole numbers alone, in scales
+        self.steps = {i: 1 / Fraction(units[i]) for i, whole in enumerate(notes.whole) if whole}
+        # why the last cost was infinite
+        self.why = ""
 
         def in_scales(form):
             return {key: c if isinstance(key, tuple) else c * units[key] for key, c in form}
@@ -576,16 +611,24 @@ class Moves:
         """Return what is moved in total, in scales, given (round, action) -> change of data."""
         for row, sign in self.bare:
             if (shift := _shift(row, change)) and shift * sign <= 0:
-                return math.inf
+                return self._unhidden(BARE)
         moved, noises = [], set()
         for among, pairs in self.parts:
             shifts = [_shift(row, change) for row, _ in pairs]
             if any(shifts):
                 noises |= among
+                # an entry of the table may change by a fraction; an indicator does not
+                real = (key in row for row, _ in pairs for key in change if key[1] >= 0)
+                if not among.isdisjoint(self.steps) and any(real):
+                    return self._unhidden(FRACTIONS)
                 moved += [
                     (row, sign, shift) for (row, sign), shift in zip(pairs, shifts, strict=True)
                 ]
         return self._size(sorted(noises), *zip(*moved, strict=True)) if moved else 0.0
+
+    def _unhidden(self, why):
+        self.why = why
+        return math.inf
 
     def _size(self, noises, rows, signs, shifts):
         """Return the total of the smallest moves; infinite if none was found that is right."""
@@ -596,7 +639,7 @@ class Moves:
             try:
                 guess, slack = self._guess(place, rows, np.array(signs), shifts)
             except OverflowError:
-                return math.inf
+                return self._unhidden(TOO_LARGE)
         for tolerance in TOLERANCES:
             kept = zip(rows, shifts, slack, strict=True)
             tight = [row | {(): shift} for row, shift, gap in kept if gap <= tolerance]
@@ -605,9 +648,13 @@ class Moves:
             after = [shift + _shift(row, moves) for row, shift in zip(rows, shifts, strict=True)]
             keeps = (not by or by * sign > 0 for by, sign in zip(after, signs, strict=True))
             if all(keeps) and all(by >= 0 for noise, by in moves.items() if self.upward[noise]):
+                steps = (by / self.steps[k] for k, by in moves.items() if k in self.steps)
+                if any(Fraction(number).denominator > 1 for number in steps):
+                    return self._unhidden(FRACTIONS)
                 size = sum(map(abs, moves.values()))
-                return float(size) if size < LARGEST else math.inf
-        return math.inf
+                return float(size) if size < LARGEST else self._unhidden(TOO_LARGE)
+        upward = any(self.upward[noise] for noise in noises)
+        return self._unhidden(UPWARD if upward else TOO_FEW)
 
     def _guess(self, place, rows, signs, shifts):
         """Return the moves and the slacks of the linear programme; infinite if it has none."""
@@ -629,8 +676,13 @@ class Moves:
         return up - down, np.where(equal, 0.0, right - matrix @ (up - down))
 
 
+class NotHidden(UserWarning):
+    """Why noise does not hide the data of a round."""
+
+
 def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = None) -> np.ndarray:
-    """Return the (T,) privacy cost of each round along a run; inf if not hidden.
+    """Return the (T,) privacy cost of each round along a run; inf if not hidden, and a warning,
+    `NotHidden`, says why.
 
     The cost of a round is that of the most expensive replacement of what was read. If that is more
     than `CORNERS` entries and indicators, it is at most the sum of their costs, which is returned.
@@ -671,7 +723,7 @@ def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = No
         )
     read = {key for form in notes.numbers for key, _ in form if isinstance(key, tuple)}
     opposites = keep == "numbers" and not any(notes.upward)  # cost the same
-    moves = Moves(notes, keep)
+    moves, unhidden = Moves(notes, keep), {}
 
     def dearest(keys):
         worst = 0.0
@@ -685,4 +737,10 @@ def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = No
         keys = sorted(key for key in read if key[0] == t)
         parts = [keys] if len(keys) <= CORNERS else [[key] for key in keys]
         result[t] = sum(map(dearest, parts))
+        if math.isinf(result[t]):
+            unhidden[t] = moves.why
+    if unhidden:
+        first = min(unhidden)
+        told = f"the data of {len(unhidden)} rounds are not hidden, such as those of t={first}"
+        warnings.warn(f"{told}: {unhidden[first]}", NotHidden, stacklevel=2)
     return result

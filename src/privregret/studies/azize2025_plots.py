@@ -47,9 +47,9 @@ def reward_model(ax, model: str, rewards: list, path: tuple) -> None:
             ax.text(x, -t, str(int(rewards[t - 1][full])), **look, **CENTRED)
     if model == "table":
         for arm in (0, 1):
-            ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", fontsize=6, **CENTRED)
+            ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", fontsize=7, **CENTRED)
     for t in range(1, rounds + 1):
-        ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
+        ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=7)
     ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3))
     ax.axis("off")
 
@@ -67,13 +67,13 @@ def release_game(ax, actions: list, left: list, right: list, change: int, side: 
             box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
             boxes.append(ax.text(t, y, text, fontsize=7, bbox=box, **CENTRED))
         when = f"$t={t}$" + (r"$\;=t^\star$" if t == change else "")
-        ax.text(t, -0.55, when, fontsize=6, **CENTRED)
+        ax.text(t, -0.55, when, fontsize=7, **CENTRED)
     # from edge to edge; above the boxes, which are laid out first
     line = {"arrowstyle": "->", "lw": 0.7, "color": "black", "shrinkA": 0, "shrinkB": 0}
     for start, end in itertools.pairwise(boxes):
         arrow = line | {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch()}
         ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy observes")):
-        ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
+        ax.text(0.45, y, text, ha="right", va="center", fontsize=7)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
     ax.axis("off")

@@ -35,7 +35,7 @@ def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
     framed above 1."""
     size = {"figsize": (style.PAGE[0], 4.0), "height_ratios": (2, 6, 5)}
     fig, axes = draw.subplots(len(released), 1, sharex=True, **size)
-    centred = {"ha": "center", "va": "center_baseline", "fontsize": 6}
+    centred = {"ha": "center", "va": "center_baseline", "fontsize": 6.5}
     frame = {"boxstyle": "square,pad=0.3", "fill": False, "edgecolor": "black", "lw": 0.8}
     for ax, (title, releases) in zip(axes, released.items(), strict=True):
         colour, top = style.look(title.split(",")[0])["color"], 0
