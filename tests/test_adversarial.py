@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import OTHER_BASES
+from cases import BATCHES
 from conftest import refused
 from laws import tally
 from scipy.stats import chisquare, kstest, laplace
@@ -68,7 +68,7 @@ class PlainEXP3(EXP3):
     id, steps = "exp3", None
 
     def start(self, arms, rng, horizon=None):
-        return OTHER_BASES["PlainEXP3"](arms, rng, self.eta, self.gamma)
+        return BATCHES["PlainEXP3"](arms, rng, self.eta, self.gamma)
 
 
 STEPS, PLAIN = EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)

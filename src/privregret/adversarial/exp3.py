@@ -89,7 +89,7 @@ class EXP3(SeparateRuns, AdversarialAlgorithm):
     """EXP3 with mixing: softmax of the estimated losses, mixed with uniform play.
 
     Estimates are y / P(I), for any real y. Privacy: none by itself. Tuning: `tuning.batched_exp3`.
-    O(K) per step. Plain version: `PlainEXP3` of notebook asi2025/E.
+    O(K) per step. Plain version: `PlainEXP3` of notebook asi2025/3.
     Deviations: `tuning` has a gamma of at most 1 and a logarithm of at least 1.
 
     Parameters
