@@ -376,11 +376,14 @@ def uncompiled() -> Iterator[dict]:
 
     Noises come from the source's own `noise`. The context is a dictionary of the kernels called.
     """
-    noises, kernels = {noise.laplace: _laplace, noise.draw: _draw}, {}
+    # of these and of their copies in loops
+    own = ((noise.laplace, _laplace), (noise.draw, _draw))
+    noises = {kernel.py_func.__code__: drawn for kernel, drawn in own}
+    kernels: dict = {}
 
     def call(kernel, *given, **named):
         kernels[kernel] = None
-        return noises.get(kernel, kernel.py_func)(*given, **named)
+        return noises.get(kernel.py_func.__code__, kernel.py_func)(*given, **named)
 
     Dispatcher.__call__ = call
     try:
