@@ -5,13 +5,53 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret.core import checks, loops
-from privregret.core.algorithm import NOTHING, Algorithm, Steps
+from privregret.core import checks
+from privregret.core.algorithm import NOTHING, Algorithm, Steps, Templates
 from privregret.core.learners import Learner
-from privregret.core.loops import ARMS, WrongArm
+from privregret.core.typed import arm_of, keep_alive
 from privregret.instances import Adversary, Advice, ExpertProblem
 
 SIZE = checks.integer_in(2, checks.MAX_SIZE)
+choose = observe = ARM = STATE = EXPERT = None
+
+
+def _run_adversary(tables, checkpoints, settings, rng):
+    """Return the losses paid by the checkpoints; Bernoulli losses are drawn."""
+    starts, losses, group = tables.loss_starts, tables.losses, tables.group
+    arms, states = np.zeros(losses.shape[1], ARM), np.zeros(1, STATE)
+    state, paid = states[0], np.empty(len(checkpoints))
+    if EXPERT is not None:
+        experts, advice = np.zeros(group.shape[1], EXPERT), np.empty((group.shape[1], len(arms)))
+    segment, advised, total, reported = 0, -1, 0.0, 0
+    for t in range(1, checkpoints[-1] + 1):
+        if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
+            segment += 1
+        if EXPERT is None:
+            j = arm_of(choose(arms, state, settings, t, rng), t, len(arms))
+        else:
+            later = advised + 1
+            if later < len(tables.advice_starts) and tables.advice_starts[later] == t - 1:
+                advised = later
+                for n in range(len(experts)):
+                    for i in range(len(arms)):
+                        advice[n, i] = tables.rows[advised, group[advised, n], i]
+            j = arm_of(choose(experts, arms, state, settings, t, advice, rng), t, len(arms))
+        loss = losses[segment, j]
+        total += loss
+        if tables.bernoulli:
+            loss = 1.0 if rng.random() < loss else 0.0
+        if EXPERT is None:
+            observe(arms, state, settings, t, j, loss, rng)
+        else:
+            observe(experts, arms, state, settings, t, advice, j, loss, rng)
+        if t == checkpoints[reported]:
+            paid[reported] = total
+            reported += 1
+    keep_alive(states)
+    return paid
+
+
+ADVERSARY, EXPERTS = Templates(_run_adversary), Templates(_run_adversary, advice=True)
 
 
 class AdversarialAlgorithm(Algorithm):
@@ -24,7 +64,7 @@ class AdversarialAlgorithm(Algorithm):
 
     real_losses: ClassVar[bool] = False
     problem_type: ClassVar[type] = Adversary
-    templates = loops.ADVERSARY
+    templates = ADVERSARY
 
     def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
@@ -56,7 +96,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
     """A bandit algorithm with the advice of experts, compared with the best expert."""
 
     problem_type = ExpertProblem
-    templates = loops.EXPERTS
+    templates = EXPERTS
 
     def play(
         self, losses: ArrayLike, advice: ArrayLike | Advice, rng: int | np.random.Generator
@@ -112,10 +152,7 @@ def _choose(arms, state, settings, t, rng):
     if t == 1:
         start, horizon = settings
         state["learner"] = start(len(arms), rng, horizon)
-    arm = state["learner"].choose()
-    if not isinstance(arm, ARMS):
-        raise WrongArm(arm, t, len(arms))
-    return arm
+    return arm_of(state["learner"].choose(), t, len(arms))
 
 
 def _observe(arms, state, settings, t, arm, seen, rng):

@@ -22,7 +22,6 @@ from privregret.adversarial.base import (
 from privregret.adversarial.fast import Batches, SeparateRuns, drawn, lanes_of, together
 from privregret.core import checks, loops
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps
-from privregret.core.loops import WrongArm
 from privregret.core.noise import laplace
 from privregret.core.typed import arm_of
 from privregret.instances import Adversary
@@ -198,9 +197,7 @@ class LocallyPrivate(BatchedPrivate):
 
 def _choose_arm(experts, arms, state, settings, t, advice, rng):
     """Draw an arm from the advice of the expert that the bandit algorithm has chosen."""
-    j = arm_of(choose(experts, state["bandit"], settings, t, rng))
-    if j < 0 or j >= len(experts):
-        raise WrongArm(j, t, len(experts))
+    j = arm_of(choose(experts, state["bandit"], settings, t, rng), t, len(experts))
     state["expert"], followed = j, advice[j]
     for i in range(len(followed)):
         if followed[i] == 1:

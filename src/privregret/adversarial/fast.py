@@ -16,7 +16,7 @@ import numpy as np
 from privregret.adversarial.base import steps_of
 from privregret.core import loops
 from privregret.core.jit import jit
-from privregret.core.loops import LANES, WrongArm
+from privregret.core.loops import LANES
 from privregret.core.noise import laplace
 from privregret.core.typed import arm_of, keep_alive
 
@@ -86,9 +86,7 @@ def cells(tables, checkpoints, settings, rng):
     segment, advised, change, reported, t = 0, 0, 0, 0, 0
     while t < horizon:
         number += 1
-        j = arm_of(choose(choices, state, settings.base, number, rng))
-        if j < 0 or j >= len(choices):
-            raise WrongArm(j, t + 1, len(choices))
+        j = arm_of(choose(choices, state, settings.base, number, rng), t + 1, len(choices))
         end = t + tau
         last = min(end, horizon)
         observed = 0.0

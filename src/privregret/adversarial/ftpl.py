@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,16 +14,6 @@ from privregret.core.noise import laplace
 
 RESAMPLINGS = ("corrected", "zero at cap", "printed")
 CORRECTED, _, PRINTED = range(3)
-
-
-class Settings(NamedTuple):
-    """What the kernels take."""
-
-    eta: float
-    cap: int
-    resampling: int
-
-
 ARM = np.dtype([("estimate", float)])  # estimated sum of its losses so far
 
 
@@ -102,7 +91,3 @@ class FTPL(SeparateRuns, AdversarialAlgorithm):
     @property
     def label(self) -> str:
         return "FTPL" if self.resampling == "corrected" else f"FTPL ({self.resampling})"
-
-    def settings(self, horizon: int | None, arms: int) -> Settings:
-        code = RESAMPLINGS.index(self.resampling)
-        return Settings(self.eta, self.cap, code)

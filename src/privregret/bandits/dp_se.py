@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +11,6 @@ from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace, successes
-
-
-class DPSESettings(NamedTuple):
-    """Parameters as the kernels take them."""
-
-    epsilon: float
-    beta: float
-
 
 ARM = np.dtype([("total", float), ("mean", float), ("dropped", np.int64)])
 EPOCH = np.dtype(
@@ -167,7 +159,7 @@ class DPSE(PrivateBandit):
     steps = Steps(ARM, EPOCH, _choose, _observe)
     fast_run = _pull_counts
 
-    def settings(self, horizon: int | None, arms: int) -> DPSESettings:
+    def settings(self, horizon: int | None, arms: int) -> Any:
         if self.beta is None and horizon is None:
             raise ValueError("horizon must be given if beta is None, which stands for 1 / horizon")
-        return DPSESettings(self.epsilon, self.beta or 1 / horizon)
+        return self.Settings(self.epsilon, self.beta or 1 / horizon)

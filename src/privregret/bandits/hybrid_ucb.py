@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,15 +14,6 @@ from privregret.core.noise import laplace
 TREES = ("paper", "rootfree", "scaled")
 PAPER, ROOTFREE, SCALED = range(3)
 LEVELS = 64  # more levels than any tree of 64-bit pull counts has
-
-
-class HybridUCBSettings(NamedTuple):
-    """Parameters as the kernels take them."""
-
-    epsilon: float
-    tree: int  # index in TREES
-
-
 ARM = np.dtype(
     [
         ("pulls", np.int64),
@@ -145,6 +135,3 @@ class HybridUCB(BanditAlgorithm):
     @property
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, 1.5 * self.epsilon if self.tree == "paper" else self.epsilon)
-
-    def settings(self, horizon: int | None, arms: int) -> HybridUCBSettings:
-        return HybridUCBSettings(self.epsilon, TREES.index(self.tree))

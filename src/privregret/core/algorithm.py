@@ -101,10 +101,10 @@ class Algorithm(checks.Validated, ABC):
 
     A family defines what `play` and `start` take. A single algorithm defines `id`, `label`,
     `source`, `rules`, `privacy` and `steps`. Its kernels take its parameters that are annotated as
-    numbers, as a NamedTuple, unless it defines `settings`. An algorithm in plain Python defines
-    `start(arms, rng, horizon=None)` in place of `steps`; with expert advice a fourth argument is
-    their number. It returns an object with `choose()`, or `choose(advice)`, and `observe(seen)`, as
-    in `Steps`.
+    numbers, and the codes of choices, as a NamedTuple, unless it defines `settings`. An algorithm
+    in plain Python defines `start(arms, rng, horizon=None)` instead of `steps`; with expert advice
+    a fourth argument is their number. It returns an object with `choose()`, or `choose(advice)`,
+    and `observe(seen)`, as in `Steps`.
 
     TypeError for steps that draw random numbers from elsewhere than `rng`, where code shows it;
     `fixed_draws = True` allows generators with a fixed seed, such as those of a public design.
@@ -116,7 +116,8 @@ class Algorithm(checks.Validated, ABC):
     version: ClassVar[str]  # counts where code reads files or the environment, as these do not
     problem_type: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
-    Settings: ClassVar[type]  # fields that are annotated as numbers
+    Settings: ClassVar[type]  # fields that are annotated as numbers, and choices
+    codes: ClassVar[dict[str, tuple]]  # choices: parameters with the rule `one_of`
     steps: ClassVar[Steps | None] = None  # the literal algorithm
     # optional, faster: (data, checkpoints, settings, rng) -> played
     fast_run: ClassVar[Callable | None] = None
@@ -141,7 +142,9 @@ class Algorithm(checks.Validated, ABC):
         kinds: dict = {}
         for base in cls.__mro__[::-1]:
             kinds |= get_annotations(base)
-        numbers = [name for name, kind in kinds.items() if _is_number(kind) and name[0] != "_"]
+        cls.codes = {n: r.allowed for n, r in cls.rules.items() if hasattr(r, "allowed")}
+        given = [n for n, kind in kinds.items() if _is_number(kind) or n in cls.codes]
+        numbers = [name for name in given if name[0] != "_"]
         cls.Settings = namedtuple(f"{cls.__name__}Settings", numbers, module=cls.__module__)
         # numba stores a kernel with its types, which it finds by their names
         cls.Settings.__qualname__ = f"{cls.__qualname__}.Settings"
@@ -181,8 +184,12 @@ class Algorithm(checks.Validated, ABC):
         """Return the guarantee for the sequence of actions."""
 
     def settings(self, horizon: int | None, actions: int, *experts: int) -> Any:
-        """Return the parameters that the kernels take: a NamedTuple of numbers and arrays."""
-        return self.Settings(*(getattr(self, name) for name in self.Settings._fields))
+        """Return the parameters that the kernels take: a NamedTuple of numbers and arrays; of a
+        choice the place among those that are allowed."""
+        given = {name: getattr(self, name) for name in self.Settings._fields}
+        codes = self.codes.items()
+        given |= {n: c.index(given[n]) for n, c in codes if n in given}
+        return self.Settings(**given)
 
     def run(self, problem: Any, checkpoints: Any, rng: Any, runs: int | None = None) -> np.ndarray:
         """Return what is played by each checkpoint, with the distribution of `play`.
@@ -254,7 +261,7 @@ class Algorithm(checks.Validated, ABC):
                 check_table(problem)
             return problem.kernel_data
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
-        if hasattr(problem, "advised") and self.templates is not loops.EXPERTS:
+        if hasattr(problem, "advised") and not self.templates.advice:
             found += "; it plays tables: tables.regret_curves(losses=adversary.table(T))"
         raise TypeError(
             f"{self.label} needs a problem of type {self.problem_type.__name__}, got {found}"

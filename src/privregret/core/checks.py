@@ -329,6 +329,7 @@ def one_of(*allowed: str) -> Rule:
             raise ValueError(f"{name} must be one of {names}, got {shown(value)}")
         return value
 
+    rule.allowed = allowed  # type: ignore
     return rule
 
 

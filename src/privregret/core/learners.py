@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, mistakes
-from privregret.core.loops import ARMS, WrongArm, current
+from privregret.core.loops import current
+from privregret.core.typed import arm_of
 
 REWARD = checks.number_in(0, 1, bits=True)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1, bits=True), checks.array_in(0, 1, shape=2)
@@ -70,10 +71,8 @@ class Learner:
             *arms, state = self._memory
             self._round += 1
             given = *arms, state[0], self._settings, self._round, *self._advice, self._rng
-            arm, actions = self._done(self._steps.choose, *given), self._shape[1]
-            if not isinstance(arm, ARMS) or not 0 <= arm < actions:
-                raise WrongArm(arm, self._round, actions, type(self._algorithm).__name__)
-            self._arm = int(arm)
+            arm = self._done(self._steps.choose, *given)
+            self._arm = self._done(arm_of, arm, self._round, self._shape[1])
         return self._arm
 
     def observe(self, seen: Any) -> None:

@@ -18,16 +18,6 @@ from privregret.core.typed import arm_of, keep_alive
 
 LANES = 32  # runs that are played side by side
 NOTHING = np.dtype([("nothing", np.int64)])
-ARMS = int, np.integer, np.bool_
-
-
-class WrongArm(ValueError):
-    """An arm that does not exist: (arm, round, number of arms[, class of the algorithm])."""
-
-    def __str__(self):
-        arm, t, arms, *of = self.args
-        who = f" of {of[0]}" if of else ""
-        return f"choose{who} must return one of 0..{arms - 1}, got {arm!r} in round {t}"
 
 
 class Steps(NamedTuple):
@@ -74,12 +64,10 @@ def _play(table, settings, rng, states, arms, experts=None, advice=None):
     actions, state = np.empty(len(table), np.int64), states[0]
     for t in range(1, len(table) + 1):
         if EXPERT is None:
-            j = arm_of(choose(arms, state, settings, t, rng))
+            j = arm_of(choose(arms, state, settings, t, rng), t, len(arms))
         else:
             row = advice[min(t, len(advice)) - 1]
-            j = arm_of(choose(experts, arms, state, settings, t, row, rng))
-        if j < 0 or j >= len(arms):
-            raise WrongArm(j, t, len(arms))
+            j = arm_of(choose(experts, arms, state, settings, t, row, rng), t, len(arms))
         actions[t - 1] = j
         if EXPERT is not None:
             observe(experts, arms, state, settings, t, row, j, table[t - 1, j], rng)
@@ -98,9 +86,7 @@ def _run_bandit(means, checkpoints, settings, rng):
     pulls = np.zeros(len(means), np.int64)
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
-        j = arm_of(choose(arms, state, settings, t, rng))
-        if j < 0 or j >= len(arms):
-            raise WrongArm(j, t, len(arms))
+        j = arm_of(choose(arms, state, settings, t, rng), t, len(arms))
         observe(arms, state, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
         pulls[j] += 1
         if t == checkpoints[reported]:
@@ -121,9 +107,7 @@ def _run_losses(data, checkpoints, settings, rng):
     plays = np.zeros(len(sizes), np.int64)
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
-        j = arm_of(choose(arms, state, settings, t, rng))
-        if j < 0 or j >= len(arms):
-            raise WrongArm(j, t, len(arms))
+        j = arm_of(choose(arms, state, settings, t, rng), t, len(arms))
         kind, pick = 0, rng.random()
         while kind < len(probabilities) - 1 and pick >= probabilities[kind]:
             pick -= probabilities[kind]
@@ -142,44 +126,6 @@ def _run_losses(data, checkpoints, settings, rng):
             reported += 1
     keep_alive(states)
     return counts
-
-
-def _run_adversary(tables, checkpoints, settings, rng):
-    """Return the losses paid by the checkpoints; Bernoulli losses are drawn."""
-    starts, losses, group = tables.loss_starts, tables.losses, tables.group
-    arms, states = np.zeros(losses.shape[1], ARM), np.zeros(1, STATE)
-    state, paid = states[0], np.empty(len(checkpoints))
-    if EXPERT is not None:
-        experts, advice = np.zeros(group.shape[1], EXPERT), np.empty((group.shape[1], len(arms)))
-    segment, advised, total, reported = 0, -1, 0.0, 0
-    for t in range(1, checkpoints[-1] + 1):
-        if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
-            segment += 1
-        if EXPERT is None:
-            j = arm_of(choose(arms, state, settings, t, rng))
-        else:
-            later = advised + 1
-            if later < len(tables.advice_starts) and tables.advice_starts[later] == t - 1:
-                advised = later
-                for n in range(len(experts)):
-                    for i in range(len(arms)):
-                        advice[n, i] = tables.rows[advised, group[advised, n], i]
-            j = arm_of(choose(experts, arms, state, settings, t, advice, rng))
-        if j < 0 or j >= len(arms):
-            raise WrongArm(j, t, len(arms))
-        loss = losses[segment, j]
-        total += loss
-        if tables.bernoulli:
-            loss = 1.0 if rng.random() < loss else 0.0
-        if EXPERT is None:
-            observe(arms, state, settings, t, j, loss, rng)
-        else:
-            observe(experts, arms, state, settings, t, advice, j, loss, rng)
-        if t == checkpoints[reported]:
-            paid[reported] = total
-            reported += 1
-    keep_alive(states)
-    return paid
 
 
 def _many(data, checkpoints, settings, runs, rng):
@@ -203,10 +149,10 @@ class Templates(NamedTuple):
 
     run: Callable  # (data, checkpoints, settings, rng) -> what was played by the checkpoints
     row: bool = False  # as `ROW`
+    advice: bool = False  # whether it takes the advice of experts
 
 
 BANDIT, LOSSES = Templates(_run_bandit), Templates(_run_losses, True)
-ADVERSARY, EXPERTS = Templates(_run_adversary), Templates(_run_adversary, False)
 
 
 def play(templates: Templates, steps: Steps) -> Callable:
@@ -297,8 +243,6 @@ def play_learner(
     actions = []
     for t, row in enumerate(table):
         action = learner.choose(*(a[min(t, len(a) - 1)] for a in advice))
-        if not isinstance(action, ARMS) or not 0 <= action < arms:
-            raise WrongArm(action, t + 1, arms)
-        actions.append(action := int(action))
+        actions.append(action := arm_of(action, t + 1, arms))
         learner.observe(row if templates.row else row[action])
     return np.array(actions, np.int64)

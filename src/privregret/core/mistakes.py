@@ -22,7 +22,7 @@ from numba.extending import is_jitted
 
 from privregret.core import checks
 from privregret.core.files import PACKAGE
-from privregret.core.loops import ARMS, WrongArm
+from privregret.core.typed import WrongArm, arm_of
 
 ROUNDS = 200  # of a rehearsal
 # lines of numba's messages that name no cause
@@ -69,7 +69,7 @@ def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: An
         if steps and is_jitted(steps.choose):
             step, cause = _rehearsed(kind, settings, *sizes) or (step, error)
         if isinstance(cause, WrongArm):
-            raise cause from None
+            raise WrongArm(*cause.args[:3], kind.__name__) from None
         hint = "NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
         raise StepError(f"{step} {of} fails: {_reason(cause)}; {hint}") from None
 
@@ -105,12 +105,10 @@ def _rehearsed(kind, settings, actions, experts=0):
             given, rng = (*arms, states[0], settings), np.random.default_rng(0)
             for t in range(1, rounds + 1):
                 step = "choose"
-                arm = choose(*given, t, *advice, rng)
-                if not isinstance(arm, ARMS) or not 0 <= arm < actions:
-                    raise WrongArm(arm, t, actions, kind.__name__)
-                step, losses[int(arm)] = "observe", t % 2
+                arm = arm_of(choose(*given, t, *advice, rng), t, actions)
+                step, losses[arm] = "observe", t % 2
                 seen = losses.copy() if kind.templates.row else float(t % 2)
-                observe(*given, t, *advice, int(arm), seen, rng)
+                observe(*given, t, *advice, arm, seen, rng)
     except Exception as error:
         return step, error
     return None
