@@ -22,9 +22,10 @@ from threading import RLock
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from privregret.core.written import PARTS, library, of_library, written
+from privregret.core.written import LOOKED_INTO, PARTS, library, of_library, written
 
 
 class Known(NamedTuple):
@@ -43,6 +44,9 @@ FREE = "files", "jit", "progress", "reach", "store", "written"
 FREE = {*map("privregret.core.{}".format, FREE)}
 LATEST = 500  # walks that are remembered
 _lock, _walks = RLock(), dict[tuple, "_Walk"]()
+# what is always written alike, and what was: it is kept, or another thing might have its id
+SETTLED = *LOOKED_INTO, np.dtype, bool, type(None)
+_texts: dict[tuple, tuple] = {}
 
 
 def known(*values: Any) -> Known:
@@ -54,7 +58,7 @@ def each(groups: Iterable[tuple]) -> list[Known]:
     """Return what each group of values is known by, after one look at the code of all. Any error
     for values, other than code, that cannot be written."""
     with _lock:
-        texts = [written(values) for values in groups]
+        texts = [_text(values) for values in groups]
         of = tuple(dict.fromkeys(tuple(map(id, things)) for _, things in texts))
         walk = _walks.pop(of, None)
         if walk is None or not walk.holds():
@@ -63,6 +67,16 @@ def each(groups: Iterable[tuple]) -> list[Known]:
         if len(_walks) > LATEST:
             del _walks[next(iter(_walks))]
         return [walk.known(*one) for one in texts]
+
+
+def _text(values):
+    """Return what is written of values, once if they are code and types of arrays alone."""
+    if not all(isinstance(one, SETTLED) for one in values):
+        return written(values)
+    key = tuple(map(id, values))
+    if key not in _texts:
+        _texts[key] = values, written(values)
+    return _texts[key][1]
 
 
 class _Walk:
