@@ -96,6 +96,9 @@ def fate(file, wrong, what, words):
     with tempfile.TemporaryDirectory() as folder:
         left = shutil.ignore_patterns(".git", ".venv", ".cache", "build", "*.pdf", "__pycache__")
         shutil.copytree(ROOT, folder, ignore=left, dirs_exist_ok=True)
+        # tests ask git which parameters are committed
+        for words in ("init -q", "add -A", "-c user.name=a -c user.email=a@b commit -qm a"):
+            subprocess.run(["git", *words.split()], cwd=folder, check=True)
         Path(folder, file.relative_to(ROOT)).write_text(wrong, "utf8")
         own = {"cwd": folder, "env": os.environ | {"PYTHONPATH": f"{folder}/src"}}
         ran = subprocess.run(asked, **own, text=True, capture_output=True)

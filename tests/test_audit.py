@@ -21,6 +21,7 @@ from privregret.studies import hu2021
 from privregret.studies.asi2025 import lemma_15
 from privregret.studies.privacy_audit import delta_of_scores, printed_gamma
 
+pytestmark = pytest.mark.filterwarnings("ignore::privregret.privacy.ledger.NotHidden")
 NOT_SUMS = Votes, VotesOrLeader, MarginStop  # use functions of the losses that are no sums
 SELECTING = EpochAlgorithm, SparseSwitch  # noisy maxima and a sparse vector
 ALGORITHMS = [

@@ -16,6 +16,7 @@ from conftest import ROOT, SOURCES, python, refused
 from pandas.testing import assert_frame_equal
 
 from privregret import simulate
+from privregret.core import tasks
 
 OWN = """
 from dataclasses import dataclass
@@ -58,14 +59,13 @@ def counts(means, checkpoints, settings, rng):
 @dataclass(frozen=True)
 class Compiled(BanditAlgorithm):
     id = label = "compiled"
-    source, privacy, version = "a test", NOT_PRIVATE, "1"
+    source, privacy = "a test", NOT_PRIVATE
     steps = Steps(NOTHING, NOTHING, choose, observe)
 
 @dataclass(frozen=True)
 class Events(Compiled):
     id = label = "events"
     fast_run = counts
-    version = "1"
 """
 LOAD = "from own import Own"
 PLAY = f"""
@@ -149,8 +149,8 @@ def test_own_code_runs_and_workers_with_other_code_refuse(dask, tmp_path):
         assert dask.run(*program, **scheduler)[:2] == (0, alone)
     names = "own", "helper", "kernels"
     own, helper, kernels = (dask.folder / "modules" / f"{name}.py" for name in names)
-    edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'\n"
-    libraries = edited.replace("LOADED['engine'] = 'other'", "version = lambda name: '9'")
+    edited = "from privregret.core import checks; checks.MAX_ROUNDS = 10**9\n"
+    libraries = "from privregret.core import store; store.version = lambda name: '9'\n"
     path = {"PYTHONPATH": os.pathsep.join([dask.path, str(tmp_path)])}
     for file, content, program, shown in (
         (own, OWN.replace('"1"', '"2"'), PLAY, "Own"),
@@ -198,19 +198,28 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
     assert_frame_equal(pd.read_pickle("grid.parquet"), alone, check_exact=True)
 
 
-def test_without_workers_and_where_a_worker_or_the_scheduler_is_killed_there_is_one_line(tmp_path):
-    """A worker of one thread; it is used, so that there is something to lose."""
+def test_without_workers_or_scheduler_there_is_one_line(tmp_path, monkeypatch, capsys):
+    """Where all workers are killed, it is said, and the work waits for another one."""
+    monkeypatch.setattr(tasks, "LOST", 2)
     with closing(Cluster(tmp_path)) as alone:
         address = alone.address
         refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
-        for victim in (1, 0):
-            alone.worker("1", 1)
-            with simulate.cluster(address):
-                (pid,) = simulate.map_tasks(os.getpid, [()], -1)
-                assert pid == alone.started[-1].pid
-                threading.Timer(2, alone.started[victim].kill).start()
-                sleep = partial(simulate.map_tasks, time.sleep, [(1,)] * 1000, -1)
-                refused(lambda sleep=sleep: [*sleep()], error=simulate.ClusterError)
+        victim = alone.worker("2", 1)
+        with simulate.cluster(address):
+            begun = tasks.map_tasks(time.sleep, [(0.2,)] * 20, -1)
+            next(begun)
+            victim.kill()
+            start = time.monotonic()
+            while "all workers" not in (said := capsys.readouterr().err):
+                time.sleep(0.1)
+                assert time.monotonic() - start < 15
+            assert said.count("\n") == 1
+            alone.worker("2", 1)
+            assert len([*begun]) == 19
+        with simulate.cluster(address):
+            threading.Timer(2, alone.started[0].kill).start()
+            lost = partial(tasks.map_tasks, time.sleep, [(1,)] * 1000, -1)
+            refused(lambda: [*lost()], error=simulate.ClusterError)
 
 
 def test_what_is_no_scheduler_gets_one_line_soon():

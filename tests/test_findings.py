@@ -12,9 +12,9 @@ import pytest
 from conftest import ROOT
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
-from privregret.press import findings, render
+from privregret.press import findings, missing, render
 from privregret.press.findings import CLAIM, FAILURES, VERDICTS, WORDS, criterion
-from privregret.press.papers import PAPERS
+from privregret.press.papers import OURS, PAPERS
 
 pytestmark = pytest.mark.every_paper
 (YES, NO), OPEN = WORDS[CLAIM], findings.UNDECIDED
@@ -180,6 +180,16 @@ def test_algorithms_of_the_papers_are_in_their_tables():
             of = [key for key in PAPERS if key in getattr(getattr(module, name), "source", "")]
             assert all(f"{family}.{name}" in listed[key] for key in of)
     assert all(listed.values())
+
+
+@pytest.mark.parametrize("key", [*PAPERS, OURS])
+def test_no_paper_lacks_anything(key):
+    assert [*missing.of_paper(key)] == []
+
+
+def test_a_paper_that_is_not_there_lacks_all():
+    none, no_notebook = missing.of_paper("nobody2026")
+    assert "papers.toml" in none and "notebooks/nobody2026" in no_notebook
 
 
 def test_places_that_a_text_names():

@@ -235,6 +235,26 @@ def test_few_nodes_are_near_many(base, scale, later):
     assert few == pytest.approx(many, rel=1e-3)
 
 
+@pytest.mark.parametrize("tau", [1, 2])
+def test_the_loss_to_adaptive_adversaries_is_the_largest_of_all_pairs(tau, scale=0.5, nodes=12):
+    """One round of the first batch changes, or one of the second; each may reveal more."""
+    corners, base = [np.array(c) for c in product((0.0, 1.0), repeat=2)], EXP3(1.5, 0.1)
+    rests = corners if tau > 1 else corners[:1]
+    groups = [[(rest * (tau - 1) + c) / tau for c in corners] for rest in rests]
+
+    def log_law(*averages):
+        return np.log(adversarial.batched_probabilities(base, [*averages, (0, 0)], scale, nodes))
+
+    first = second = 0.0
+    for group, other in product(groups, repeat=2):
+        for a in other:
+            first = max(first, np.ptp([log_law(b, a) for b in group], axis=0).max())
+            second = max(second, np.ptp([log_law(a, b) for b in group], axis=0).max())
+    assert abs(first - second) > 0.01
+    found = adversarial.worst_adaptive_loss(base, scale, tau, nodes)
+    assert found == pytest.approx(max(first, second), rel=1e-12)
+
+
 def test_quadrature_agrees_with_play():
     """Frequencies of the 8 paths of three batches over 4000 plays, chi-squared at level 1e-4."""
     runs, base, rng = 4000, EXP3(1.5, 0.1), np.random.default_rng(6)

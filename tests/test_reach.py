@@ -19,9 +19,8 @@ from conftest import SOURCES, python
 from scipy import stats
 from scipy.stats import binom
 
-from privregret import simulate
 from privregret.bandits import DPSE, UCB1, dp_se, ucb1
-from privregret.core import checks, jit, reach, store, streams, written
+from privregret.core import checks, jit, reach, store, streams, tasks, written
 from privregret.core.files import PACKAGE
 from privregret.instances import HU2021_2, BernoulliBandit
 
@@ -285,7 +284,7 @@ def test_what_is_stored_imports_nothing_that_publishes():
 
 
 def known(*kinds):
-    return reach.known(simulate._blocks, BernoulliBandit, *kinds)
+    return reach.known(tasks._blocks, BernoulliBandit, *kinds)
 
 
 def test_what_is_assigned_counts_where_it_is_read_until_it_is_undone():
@@ -303,7 +302,7 @@ def test_what_is_assigned_counts_where_it_is_read_until_it_is_undone():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(place, name, value, raising=False)
             assert known(UCB1) != before[0] and (known(DPSE) != before[1]) == both, name
-    for place, name in ((dp_se, "_choose"), (simulate, "SECONDS"), (ucb1, "new")):
+    for place, name in ((dp_se, "_choose"), (tasks, "SECONDS"), (ucb1, "new")):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(place, name, 1, raising=False)
             assert known(UCB1) == before[0], name
@@ -365,9 +364,8 @@ def test_what_python_writes_into_a_class_does_not_count():
 SAID = """
 from privregret.bandits import DPSE, UCB1
 from privregret.instances import BernoulliBandit
-from privregret import simulate
-from privregret.core import reach
-print(reach.known(simulate._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit)[0])
+from privregret.core import reach, tasks
+print(reach.known(tasks._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit)[0])
 """
 
 
@@ -379,15 +377,14 @@ def test_processes_agree_and_bytecode_from_disk_does_as_well(tmp_path):
         status, out, err = python("-c", SAID, cwd=tmp_path, env=os.environ | own | path)
         assert status == 0, err
         assert (
-            out.strip()
-            == reach.known(simulate._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit).digest
+            out.strip() == reach.known(tasks._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit).digest
         )
     pair = (1.5, 2)
     assert reach.known((pair, pair)) == reach.known((pair, (1.5, 1 + int("1"))))
 
 
 def test_neighbours_in_a_call_do_not_count():
-    groups = [(simulate._blocks, kind, 1) for kind in (UCB1, DPSE)]
+    groups = [(tasks._blocks, kind, 1) for kind in (UCB1, DPSE)]
     assert reach.each(groups) == [reach.known(*group) for group in groups] == reach.each(groups)
 
 
@@ -459,7 +456,7 @@ def test_options_of_a_kernel_count():
 
 def test_a_store_that_has_an_entry_under_each_name_ends(monkeypatch):
     monkeypatch.setattr(store, "found", lambda *of: (0, [(0, 1, np.zeros((1, 1)))]))
-    assert simulate._held(Path("a"), 1, 10) == []
+    assert tasks._held(Path("a"), 1, 10) == []
 
 
 @numba.njit

@@ -17,7 +17,7 @@ from pandas.testing import assert_frame_equal
 from privregret import estimates, exact, instances, simulate
 from privregret.adversarial import tuning
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
-from privregret.core import checks
+from privregret.core import checks, tasks
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_2, HU2021_3, BernoulliBandit
@@ -116,8 +116,8 @@ def test_a_summary_without_the_runs(runs):
 def test_the_size_of_tasks_changes_no_digit(call, monkeypatch, seconds):
     """From one block in a task to many, with one worker and with three, in entries of any size."""
     expected = call(runs=77)
-    monkeypatch.setattr(simulate, "SECONDS", seconds)
-    monkeypatch.setattr(simulate, "KEPT", seconds)
+    monkeypatch.setattr(tasks, "SECONDS", seconds)
+    monkeypatch.setattr(tasks, "KEPT", seconds)
     for workers in (1, 3):
         assert_frame_equal(call(runs=77, workers=workers), expected, check_exact=True)
 
@@ -129,26 +129,26 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
     def keep(path, content):
         shelf[path] = pickle.loads(content)
 
-    def counted(*given, blocks=simulate._blocks):
+    def counted(*given, blocks=tasks._blocks):
         if len(played) == 9:
             raise KeyboardInterrupt
         played.append(given[4] - given[3])
         return blocks(*given)
 
     expected = {runs: call([UCB1()], runs=runs) for runs in (101, 103, 200)}
-    monkeypatch.setattr(simulate, "KEPT", 0.0)
+    monkeypatch.setattr(tasks, "KEPT", 0.0)
     monkeypatch.setattr(
-        simulate.store,
+        tasks.store,
         "paths_of",
         lambda _, several: [Path(repr(known).replace("/", "")) for known in several],
     )
-    monkeypatch.setattr(simulate.store, "found", shelf.get)
-    monkeypatch.setattr(simulate.store, "write", keep)
-    monkeypatch.setattr(simulate, "_blocks", counted)
-    monkeypatch.setattr(simulate, "SECONDS", 0.0)
+    monkeypatch.setattr(tasks.store, "found", shelf.get)
+    monkeypatch.setattr(tasks.store, "write", keep)
+    monkeypatch.setattr(tasks, "_blocks", counted)
+    monkeypatch.setattr(tasks, "SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt):
         call([UCB1()], runs=101)
-    monkeypatch.setattr(simulate, "SECONDS", 100.0)
+    monkeypatch.setattr(tasks, "SECONDS", 100.0)
     # 26 blocks of 4, the last of them not full, and 50 blocks
     for runs, most in [(101, 26 - 8), (101, 0), (103, 10), (200, 50 - 16)]:
         played.clear()
@@ -166,7 +166,7 @@ def test_moments_do_not_lose_digits_beside_a_large_mean():
 
 def test_memory_does_not_grow_with_the_runs(monkeypatch):
     """Of a summary; and curves take little more than their table."""
-    monkeypatch.setattr(simulate, "BYTES", 2**19)
+    monkeypatch.setattr(tasks, "BYTES", 2**19)
 
     def peak(call, runs):
         tracemalloc.start()
@@ -250,9 +250,9 @@ def test_points_are_whole_numbers_in_any_form():
 
 def test_a_problem_is_encoded_once(monkeypatch):
     """Not in each task: of many arms it takes as long as a task."""
-    encoded, key = [], simulate.streams.key
-    monkeypatch.setattr(simulate.streams, "key", lambda *of: encoded.append(of) or key(*of))
-    monkeypatch.setattr(simulate, "SECONDS", 0.0)
+    encoded, key = [], tasks.streams.key
+    monkeypatch.setattr(tasks.streams, "key", lambda *of: encoded.append(of) or key(*of))
+    monkeypatch.setattr(tasks, "SECONDS", 0.0)
     curves([UCB1(), DPSE(1.0)])
     assert len(encoded) == 2
 

@@ -13,7 +13,7 @@ import pytest
 
 from privregret import exact, instances, rare, simulate
 from privregret.bandits import DPIMED, DPSE
-from privregret.core import files, jit, reach, store
+from privregret.core import files, jit, reach, store, tasks
 from privregret.full_information import FTNL
 from privregret.privacy import ledger
 from privregret.studies.azize2025 import theorem_f7
@@ -141,23 +141,23 @@ class Other(DPSE):
 
 @pytest.mark.parametrize("call", [simulate.regret_curves, simulate.regret_summary])
 def test_a_look_at_fewer_runs_keeps_more_of_them(computed, monkeypatch, call):
-    tasks, map_tasks = [], simulate.map_tasks
-    monkeypatch.setattr(simulate, "map_tasks", lambda *of: tasks.append(of) or map_tasks(*of))
+    made, map_tasks = [], tasks.map_tasks
+    monkeypatch.setattr(tasks, "map_tasks", lambda *of: made.append(of) or map_tasks(*of))
 
     def play(runs):
-        tasks.clear()
+        made.clear()
         return call(Other(1.0), instances.HU2021_2, 500, runs, 1, workers=1, points=3)
 
     alone = {}
     with store.disabled():
         for runs in (10, 64, 130, 199, 200):
             alone[runs] = play(runs)
-            assert tasks
+            assert made
     play(200)
     for runs in (10, 64, 200, 130, 199, 200):
         pd.testing.assert_frame_equal(play(runs), alone[runs], check_exact=True)
         # the moments of the first runs are not those of all
-        assert (runs < 200 and call is simulate.regret_summary) or not tasks
+        assert (runs < 200 and call is simulate.regret_summary) or not made
 
 
 @pytest.mark.parametrize("call", [simulate.regret_curves, simulate.regret_summary])

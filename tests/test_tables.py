@@ -144,7 +144,7 @@ def test_tasks_are_made_when_they_are_due(monkeypatch):
         assert next(tasks)[0] == UCB1()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tables.simulate, "map_tasks", first)
+    monkeypatch.setattr(tables, "map_tasks", first)
     with pytest.raises(KeyboardInterrupt):
         curves(UCB1(), rewards=REWARDS, runs=10**8)
 

@@ -1,4 +1,4 @@
-"""The price of privacy in online learning: a reproducible companion to recent papers.
+"""The price of privacy in online learning: a reproducible companion to five papers.
 
 Start with `privregret.bandits` (algorithms), `privregret.instances` (problems) and
 `privregret.simulate.regret_curves` (replicates as one tidy table). Noise comes from a seeded

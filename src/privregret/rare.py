@@ -26,9 +26,10 @@ from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.core import checks, identity, store
 from privregret.core.progress import progress
 from privregret.core.streams import generator
+from privregret.core.tasks import map_tasks
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
-from privregret.simulate import grid_points, map_tasks, tidy, workers_rule
+from privregret.simulate import grid_points, tidy, workers_rule
 
 MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself

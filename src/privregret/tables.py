@@ -16,6 +16,7 @@ from privregret.bandits import BanditAlgorithm
 from privregret.core import checks, identity, streams
 from privregret.core.algorithm import Algorithm
 from privregret.core.progress import progress
+from privregret.core.tasks import map_tasks
 from privregret.instances import ExpertProblem
 from privregret.instances.problem import actions_of
 
@@ -183,7 +184,7 @@ def regret_curves(
         plays.append((algorithm, seen, key, seed))
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
     tasks = ((*play, run) for play in plays for run in range(runs))
-    played = progress(simulate.map_tasks(_actions, tasks, workers), len(plays) * runs)
+    played = progress(map_tasks(_actions, tasks, workers), len(plays) * runs)
     found = [
         best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
         for actions in played

@@ -10,7 +10,6 @@ from inspect import get_annotations, signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import optimize, special
 
 from privregret.core import checks, identity, loops, mistakes
 from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401, for its users
@@ -58,6 +57,8 @@ class Privacy(NamedTuple):
             return np.inf
         if self.kind == CONCENTRATED:
             return level + 2 * np.sqrt(level * np.log(1 / delta))
+        # which takes a while to import, to little use
+        from scipy import optimize, special
 
         def beyond(epsilon):
             ends = np.array([level / 2, -level / 2]) - epsilon / level

@@ -24,7 +24,8 @@ def of_paper(key: str) -> Iterator[str]:
     for name, defined in _code(key):
         given = [said for file, said in tests.items() if defined != "case" or file.stem == "cases"]
         given += [(ROOT / "tests/bounds.csv").read_text()] if defined == "bound" else []
-        if not any(re.search(rf"\b{name}\b", said) for said in given):
+        word = rf"\b({key}|bounds)\.{name}\b" if defined == "bound" else rf"\b{name}\b"
+        if not any(re.search(word, said) for said in given):
             where = "cases.py" if defined == "case" else "bounds.csv"
             yield f"tests/{where} has no {defined} of {name}"
     planted = [said for file, said in tests.items() if file.parent.name == "planted"]

@@ -406,11 +406,14 @@ def uncompiled() -> Iterator[dict]:
     Noises come from the source's own `noise`. The context is a dictionary of the kernels called.
     """
     noises = {noise.laplace: _laplace, noise.draw: _draw, noise.geometric: _geometric}
+    # a loop calls copies of kernels, which have the same code
+    known = {kernel.py_func.__code__: function for kernel, function in noises.items()}
     kernels: dict = {}
 
     def call(kernel, *given, **named):
         kernels[kernel] = None
-        return noises.get(kernel, kernel.py_func)(*given, **named)
+        function = kernel.py_func
+        return known.get(function.__code__, function)(*given, **named)
 
     Dispatcher.__call__ = call
     try:
