@@ -14,6 +14,7 @@ from pathlib import Path
 # jsonschema would parse grammars of addresses for two seconds in each process, to no use here
 sys.modules["rfc3987_syntax"] = None
 
+import answers
 import cases
 import matplotlib
 import numba
@@ -24,7 +25,7 @@ from planted import run
 
 from privregret.core.algorithm import Algorithm
 from privregret.core.files import locked
-from privregret.press import notebook, publish
+from privregret.press import notebook, publish, text
 from privregret.press.notebook import BUILD
 from privregret.press.papers import OURS, PAPERS
 
@@ -83,22 +84,27 @@ def short_runs() -> list[dict]:
 @pytest.fixture(scope="session")
 def smoke(testrun_uid):
     """Runs a notebook in this process with small parameters, once for all processes that share out
-    the tests, and gives its root; `pictures.json` there has what is wrong with its figures."""
+    the tests, and gives its root; `checked.json` there has what is wrong with its figures and with
+    the answers to its exercises."""
 
     def ran(name):
-        root, wrong = BUILD / "smoke" / "each" / name, {}
-        done = root / "pictures.json"
+        root, wrong, told = BUILD / "smoke" / "each" / name, {}, []
+        done = root / "checked.json"
 
         def figure(fig, data, key, published=publish.figure, **names):
             published(fig, data, key, **names)
             wrong[key] = pictures.problems(fig, data)
 
+        def lecture(*after):
+            told.extend(answers.wrong(text.of_notebook(name)["exercise"], *after))
+
         # two tests about one notebook: the second finds it done
         with locked(root.with_name(f".{root.name}.turn")):
             if not done.exists() or json.loads(done.read_text())["run"] != testrun_uid:
                 shutil.rmtree(root, ignore_errors=True)
-                run.execute(name, root, figure)
-                done.write_text(json.dumps({"run": testrun_uid, "wrong": wrong}))
+                run.execute(name, root, figure, lecture=lecture)
+                found = {"run": testrun_uid, "wrong": wrong, "answers": told}
+                done.write_text(json.dumps(found))
         return root
 
     return functools.cache(ran)

@@ -165,7 +165,7 @@ def test_what_is_published_is_whole_and_named_and_all_of_its_texts_are_used(smok
     assert {f"{paper}/{key}" for key in moved} <= SMALL
     # a finding may be shown by a figure of another notebook
     assert {row["figure"] for row in new["findings"] if row["figure"]} <= {*kept["outputs"]}
-    wrong = json.loads((root / "pictures.json").read_text())["wrong"]
+    wrong = json.loads((root / "checked.json").read_text())["wrong"]
     assert not {key: found for key, found in wrong.items() if found}
 
 

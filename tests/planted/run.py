@@ -20,22 +20,33 @@ def by_key(rows) -> dict:
     return {row["key"]: row for row in rows}
 
 
-def execute(name: str, root: Path, figure: Callable = publish.figure, wanted=(), given=()) -> dict:
+def execute(
+    name: str,
+    root: Path,
+    figure: Callable = publish.figure,
+    wanted=(),
+    given=(),
+    lecture: Callable | None = None,
+) -> dict:
     """Run the notebook at the parameters `given`, else its small ones, with its output in `root`,
     `figure` instead of `publish.figure`; what `by_key` gives once all keys `wanted` are there, or
-    at its end.
+    at its end. After the lecture, `lecture` is called with its names and the algorithm's cells.
     """
     parameters = text.of_notebook(name)["smoke"] | dict(given)
     # a fault is in no key of the store
     with MonkeyPatch.context() as patch, store.disabled():
         patch.setenv("PRIVREGRET_OUTPUT", str(root))
         patch.setattr(publish, "figure", figure)
-        namespace, found = {"__name__": "__main__"}, {}
+        namespace, found, algorithm = {"__name__": "__main__"}, {}, []
         for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
+            tags = cell.metadata.get("tags", [])
+            if "referee" in tags and lecture:
+                lecture(namespace, algorithm)
             if cell.cell_type != "code":
                 continue
             exec(compile(cell.source, f"<{name}>", "exec"), namespace)
-            if "parameters" in cell.metadata.get("tags", []):
+            algorithm += [cell.source] if "algorithm" in tags else []
+            if "parameters" in tags:
                 exec(PythonTranslator.codify(parameters), namespace)
             found = by_key(record.read(root)["notebooks"].get(name, {}).get("findings", []))
             if wanted and set(wanted) <= set(found):
