@@ -9,7 +9,7 @@ from privregret.core.files import PACKAGE, ROOT
 from privregret.press import record, text
 from privregret.press.papers import OURS, PAPERS
 
-# a row of a notebook's first cell: the verdict, and the id of the finding that has it
+# a row of a notebook's table: the verdict, and the id of the finding that has it
 ROW = re.compile(r"^\|.*\| *([^|]+?) *<!-- ([\w-]+/[\w-]+) --> *\|$", re.M)
 
 
@@ -68,6 +68,8 @@ def _of_notebook(name, entry):
         elif one not in text.listed():
             yield f"{one} is not in notebooks/findings.txt: run {name}"
     cells = json.loads(file.with_suffix(".ipynb").read_bytes())["cells"]
-    for typed, one in ROW.findall("".join(cells[0]["source"])):
-        if one in verdicts and typed != verdicts[one]:
-            yield f"notebooks/{name}.ipynb, cell 1: {typed} <!-- {one} --> is {verdicts[one]}"
+    for i, cell in enumerate(cells, 1):
+        for typed, one in ROW.findall("".join(cell["source"])):
+            if one in verdicts and typed != verdicts[one]:
+                told = f"{typed} <!-- {one} --> is {verdicts[one]}"
+                yield f"notebooks/{name}.ipynb, cell {i}: {told}"
