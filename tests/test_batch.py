@@ -231,7 +231,7 @@ def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(sett
 def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled):
     two = write(settled, "two")
     ran(settled)
-    assert "**2 claims: 2 reproduced" in (settled.root / "README.md").read_text()
+    assert "Of 2 claims of the papers, 2 are reproduced" in (settled.root / "README.md").read_text()
     git(settled.root, "rm", "-q", settled.notebook)
     two.unlink()
     write(settled, "uno", output="one")
@@ -241,7 +241,7 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert set(said["notebooks"]) == {"demo/uno"} and set(said["outputs"]) == {"demo/one"}
     assert figure(settled, "one").exists() and not figure(settled, "two").exists()
-    assert "**1 claim: 1 reproduced" in (settled.root / "README.md").read_text()
+    assert "Of 1 claim of the papers, 1 is reproduced" in (settled.root / "README.md").read_text()
     assert "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
     assert stale(settled) == {}
 

@@ -10,6 +10,8 @@ from conftest import ROOT, refused
 
 from privregret.press import batch, notebook, text
 
+# an audit of a learner without noise says so
+pytestmark = pytest.mark.filterwarnings("ignore::privregret.privacy.ledger.NotHidden")
 OF = {name: text.of_notebook(name)["exercise"] for name in batch.notebooks()}
 
 

@@ -186,9 +186,10 @@ def _mapping(paper, outputs, rows):
 
 
 def _first_cell(notebook):
-    """What a notebook's first cell says; "" if it cannot be read."""
+    """What a notebook's first cell says; "" if it is code, or cannot be read."""
     with suppress(ValueError, LookupError):
-        return "".join(json.loads(_now(ROOT / f"notebooks/{notebook}.ipynb"))["cells"][0]["source"])
+        cell = json.loads(_now(ROOT / f"notebooks/{notebook}.ipynb"))["cells"][0]
+        return "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
     return ""
 
 
