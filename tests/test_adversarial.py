@@ -109,6 +109,8 @@ def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion):
     np.testing.assert_allclose(paid, other.run(problem, [7, 102], 3, 5), rtol=1e-12)
 
 
+# its base is not
+@pytest.mark.filterwarnings("ignore::privregret.privacy.ledger.NotHidden")
 @every_conversion
 def test_a_conversion_is_private_whatever_its_base(conversion):
     """By the ledger; without Algorithm 1 there is no privacy."""
