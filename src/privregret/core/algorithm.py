@@ -6,7 +6,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
-from inspect import get_annotations, signature
+from inspect import get_annotations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -130,10 +130,7 @@ class Algorithm(checks.Validated, ABC):
     max_horizon: ClassVar[int] = checks.MAX_ROUNDS  # largest horizon of a run
 
     def __init_subclass__(cls, **more):
-        """Do not inherit what plays faster, or other steps, along with steps or `start` anew.
-
-        TypeError for steps or a `start` of another form.
-        """
+        """Do not inherit what plays faster, or other steps, along with steps or `start` anew."""
         super().__init_subclass__(**more)
         if "start" in vars(cls) and "steps" not in vars(cls):
             cls.steps = None
@@ -151,12 +148,6 @@ class Algorithm(checks.Validated, ABC):
         # those of a dataclass fail for arrays
         if not {"__eq__", "__hash__"} & vars(cls).keys():
             cls.__eq__, cls.__hash__ = Algorithm.__eq__, Algorithm.__hash__  # type: ignore
-        if type(cls.steps) is tuple:
-            raise TypeError(f"steps of {cls.__name__} must be Steps(...), got a tuple")
-        taken = [*signature(cls.start).parameters] if hasattr(cls, "start") else []
-        if "rng" in taken[:2] + taken[3:]:
-            wanted = "(self, arms, rng, horizon=None)"
-            raise TypeError(f"start of {cls.__name__} must take {wanted}, got {tuple(taken)}")
 
     def __post_init__(self):
         super().__post_init__()
@@ -165,8 +156,7 @@ class Algorithm(checks.Validated, ABC):
                 raise TypeError(f"{type(self).__name__} must define {name}, a string")
         of = f"runs_per_stream of {type(self).__name__}"
         checks.integer_in(1, checks.MAX_RUNS)(of, self.runs_per_stream)
-        mistakes.check_options(type(self))
-        mistakes.check_seeded(type(self))
+        mistakes.check_class(type(self))
 
     def _content(self):
         values = [getattr(self, f.name) for f in fields(self) if f.compare]
@@ -186,10 +176,12 @@ class Algorithm(checks.Validated, ABC):
     def settings(self, horizon: int | None, actions: int, *experts: int) -> Any:
         """Return the parameters that the kernels take: a NamedTuple of numbers and arrays; of a
         choice the place among those that are allowed."""
-        given = {name: getattr(self, name) for name in self.Settings._fields}
-        codes = self.codes.items()
-        given |= {n: c.index(given[n]) for n, c in codes if n in given}
-        return self.Settings(**given)
+
+        def number(name):
+            value = getattr(self, name)
+            return self.codes[name].index(value) if name in self.codes else value
+
+        return self.Settings._make(map(number, self.Settings._fields))
 
     def run(self, problem: Any, checkpoints: Any, rng: Any, runs: int | None = None) -> np.ndarray:
         """Return what is played by each checkpoint, with the distribution of `play`.
@@ -224,25 +216,29 @@ class Algorithm(checks.Validated, ABC):
         array([[1, 1, 1, 1, 1],
                [2, 2, 2, 2, 2]])
         """
-        several = 1 if runs is None else checks.positive_int("runs", runs)
-        played = self.runner(problem, checkpoints)(several, np.random.default_rng(rng))
+        number = 1 if runs is None else checks.positive_int("runs", runs)
+        played = self.runner(problem, checkpoints)(number, np.random.default_rng(rng))
         return played[0] if runs is None else played
 
     def runner(self, problem: Any, checkpoints: Any) -> Callable:
         """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
-        data = self.data_of(problem)
+        data, sizes = self.data_of(problem), problem.memory_sizes
         allowed = checks.checkpoints(problem.min_horizon, self.longest)
         checkpoints = allowed("checkpoints", checkpoints)
-        if self.lanes:
-            loop = partial(loops.run_in_lanes, self.lanes)
-        elif type(self).fast_run or self.steps:
-            loop = loops.repeat(type(self).fast_run or loops.rounds(self.templates, self.steps))
-        else:
+        if self.plays_tables:
             once = partial(problem.play_counts, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
-        settings = mistakes.settings_of(self, int(checkpoints[-1]), *problem.memory_sizes)
-        given = self, settings, problem.memory_sizes, loop, data, checkpoints, settings
-        return partial(mistakes.called, *given)
+        if self.lanes:
+            loop = partial(loops.run_in_lanes, self.lanes)
+        else:
+            loop = loops.repeat(type(self).fast_run or loops.rounds(self.templates, self.steps))
+        settings = mistakes.settings_of(self, int(checkpoints[-1]), *sizes)
+
+        def play(runs, rng):
+            with mistakes.explained(self, settings, sizes):
+                return loop(data, checkpoints, settings, runs, rng)
+
+        return play
 
     @property
     def plays_tables(self) -> bool:
@@ -274,10 +270,13 @@ class Algorithm(checks.Validated, ABC):
     def play_checked(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """Return the actions of `play` on a table (and advice) that has been checked."""
         sizes = table.shape[1], *(a.shape[1] for a in advice)
-        if not self.steps:
-            given = self.start, self.templates, table, rng, *advice
-            return mistakes.called(self, (), sizes, loops.play_learner, *given)
-        settings = mistakes.settings_of(self, len(table), *sizes)
-        loop, rng = loops.play(self.templates, self.steps), np.random.default_rng(rng)
-        given = table, settings, rng, *self.steps.memory(*sizes)[::-1], *advice
-        return mistakes.called(self, settings, sizes, loop, *given)
+        rng, settings = np.random.default_rng(rng), ()
+        if self.steps:
+            settings = mistakes.settings_of(self, len(table), *sizes)
+            loop = loops.play(self.templates, self.steps)
+        with mistakes.explained(self, settings, sizes):
+            if self.steps:
+                memory = self.steps.memory(*sizes)[::-1]
+                return loop(table, settings, rng, *memory, *advice)
+            learner = self.start(sizes[0], rng, len(table), *sizes[1:])
+            return loops.follow(learner, table, self.templates.row, *advice)

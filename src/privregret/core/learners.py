@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, mistakes
-from privregret.core.loops import current
-from privregret.core.typed import arm_of
+from privregret.core.loops import Stepper, current
 
 REWARD = checks.number_in(0, 1, bits=True)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1, bits=True), checks.array_in(0, 1, shape=2)
@@ -29,22 +28,18 @@ class Learner:
         """Allocate the memory; `seen` is what `observe` takes: reward, loss or losses."""
         if not algorithm.steps:
             raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
-        sizes = (actions, experts) if experts else (actions,)
-        self._steps = current(algorithm.steps)
-        self._settings = mistakes.settings_of(algorithm, horizon, *sizes)
-        self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
-        self._algorithm, self._last = algorithm, horizon or checks.MAX_ROUNDS
-        self._seen, self._shape, self._advice = seen, (experts, actions), ()
-        self._round, self._arm = 0, -1
+        self._sizes = (actions, experts) if experts else (actions,)
+        self._algorithm, self._seen, self._last = algorithm, seen, horizon or checks.MAX_ROUNDS
+        settings = mistakes.settings_of(algorithm, horizon, *self._sizes)
+        rng = np.random.default_rng(rng)
+        self._stepper = Stepper(current(algorithm.steps), settings, self._sizes, rng)
 
     def __copy__(self):
         return deepcopy(self)
 
-    def __getstate__(self):
-        return self.__dict__ | {"_steps": None}
-
     def __setstate__(self, state):
-        self.__dict__ |= state | {"_steps": current(state["_algorithm"].steps)}
+        vars(self).update(state)
+        self._stepper.steps = current(self._algorithm.steps)
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.
@@ -64,16 +59,14 @@ class Learner:
             distributions of that shape; if `choose` of an algorithm of one's own returns an arm
             that does not exist.
         """
-        if self._arm < 0:
-            if self._round == self._last:
-                raise RuntimeError(f"horizon is {self._last}, and round {self._round} was the last")
-            self._advice = self._checked(advice)
-            *arms, state = self._memory
-            self._round += 1
-            given = *arms, state[0], self._settings, self._round, *self._advice, self._rng
-            arm = self._done(self._steps.choose, *given)
-            self._arm = self._done(arm_of, arm, self._round, self._shape[1])
-        return self._arm
+        stepper = self._stepper
+        if stepper.arm < 0:
+            if stepper.t == self._last:
+                raise RuntimeError(f"horizon is {self._last}, and round {self._last} was the last")
+            rows = self._checked(advice)
+            with mistakes.explained(self._algorithm, stepper.settings, self._sizes):
+                stepper.choose(*rows)
+        return stepper.arm
 
     def observe(self, seen: Any) -> None:
         """Take the feedback of the action.
@@ -91,36 +84,26 @@ class Learner:
         TypeError, ValueError
             If the feedback has another shape, or lies outside [0, 1].
         """
-        if self._arm < 0:
+        stepper = self._stepper
+        if stepper.arm < 0:
             raise RuntimeError(f"choose must be called before observe is given a {self._seen}")
-        if self._seen == "losses":
-            seen = LOSSES("losses", seen)
-            if len(seen) != self._shape[1]:
-                raise ValueError(
-                    f"losses must be {self._shape[1]} numbers, one per action, got {len(seen)}"
-                )
-        else:
-            seen = REWARD(self._seen, seen)
-        *arms, state = self._memory
-        given = *arms, state[0], self._settings, self._round, *self._advice, self._arm, seen
-        self._done(self._steps.observe, *given, self._rng)
-        self._arm = -1
-
-    def _done(self, step, *given):
-        sizes = self._shape[::-1]
-        return mistakes.called(self._algorithm, self._settings, sizes, step, *given)
+        seen = (LOSSES if self._seen == "losses" else REWARD)(self._seen, seen)
+        if self._seen == "losses" and len(seen) != self._sizes[0]:
+            wanted = f"{self._sizes[0]} numbers, one per action"
+            raise ValueError(f"losses must be {wanted}, got {len(seen)}")
+        with mistakes.explained(self._algorithm, stepper.settings, self._sizes):
+            stepper.observe(seen)
 
     def _checked(self, advice):
         """Return the advice of the round in the form that the steps take."""
-        if (advice is None) != (self._shape[0] == 0):
+        arms, *experts = self._sizes
+        if (advice is None) != (not experts):
             raise TypeError(
                 "choose needs advice" if advice is None else "choose takes no advice here"
             )
         if advice is None:
             return ()
         advice = ADVICE("advice", advice)
-        if advice.shape != self._shape or np.abs(advice.sum(axis=1) - 1).max() > 1e-9:
-            raise ValueError(
-                f"advice must be {self._shape[0]} distributions over {self._shape[1]} arms"
-            )
+        if advice.shape != (*experts, arms) or np.abs(advice.sum(axis=1) - 1).max() > 1e-9:
+            raise ValueError(f"advice must be {experts[0]} distributions over {arms} arms")
         return (advice,)

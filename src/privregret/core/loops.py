@@ -1,10 +1,10 @@
-"""Make the loops of an algorithm from its two steps: templates, and their copies.
+"""The loops of an algorithm: one in Python, and those that are compiled from its two steps.
 
-numba caches neither closures nor kernels that are passed as arguments. So a loop is the copy of a
-template for one algorithm, whose steps and memory are globals of the copy.
+numba caches neither closures nor kernels that are passed as arguments. So a compiled loop is the
+copy of a template for one algorithm, whose steps and memory are globals of the copy.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -49,6 +49,54 @@ class Steps(NamedTuple):
         """Return the memory before round 1: [experts], arms, and one more record."""
         advised = () if self.expert is None else (np.zeros(experts, self.expert),)
         return *advised, np.zeros(actions, self.arm), np.zeros(1, self.state)
+
+
+# In Python, round by round
+# --------------------------------------------------------------------------------------------------
+
+
+class Stepper:
+    """A learner that takes the steps of an algorithm, one at a time, with memory of its own."""
+
+    def __init__(self, steps: Steps, settings: Any, sizes: tuple, rng: np.random.Generator):
+        """`sizes` are those of the memory: (actions,), or (actions, experts)."""
+        self.steps, self.settings, self.rng = steps, settings, rng
+        self.memory = steps.memory(*sizes)
+        # the arm is -1 before a choice
+        self.t, self.arm, self.advice = 0, -1, ()
+
+    def __getstate__(self):
+        # copies of kernels cannot be copied: whoever copies a stepper gives it its steps
+        return vars(self) | {"steps": None}
+
+    def choose(self, *advice: np.ndarray) -> int:
+        """Return the arm of the next round, which is checked."""
+        *records, states = self.memory
+        self.t, self.advice = self.t + 1, advice
+        arm = self.steps.choose(*records, states[0], self.settings, self.t, *advice, self.rng)
+        self.arm = arm_of(arm, self.t, len(records[-1]))
+        return self.arm
+
+    def observe(self, seen: Any) -> None:
+        """Take the feedback of that arm."""
+        *records, states = self.memory
+        before = *records, states[0], self.settings, self.t, *self.advice
+        self.steps.observe(*before, self.arm, seen, self.rng)
+        self.arm = -1
+
+
+def follow(learner: Any, rows: Iterable, whole: bool, *advice: np.ndarray) -> np.ndarray:
+    """Return the actions of a learner on the rows of a table, each one checked.
+
+    It observes whole rows, or the entry of its action. `advice` is empty, or one (T, N, K) array;
+    the last of its rows stays.
+    """
+    actions = []
+    for t, row in enumerate(rows):
+        action = learner.choose(*(each[min(t, len(each) - 1)] for each in advice))
+        actions.append(action := arm_of(action, t + 1, len(row)))
+        learner.observe(row if whole else row[action])
+    return np.array(actions, np.int64)
 
 
 # Templates. `instantiate` fills these in; numba leaves out the branches that they rule out
@@ -229,20 +277,3 @@ def run_in_lanes(
         filled = (*rngs, *rngs[:1] * (LANES - len(rngs)))
         played.append(kernel(data, checkpoints, settings, filled, len(rngs)))
     return np.concatenate(played)
-
-
-def play_learner(
-    start: Callable, templates: Templates, table: np.ndarray, rng: Any, *advice: np.ndarray
-) -> np.ndarray:
-    """Return the actions on a table of an algorithm in plain Python, each one checked.
-
-    `start` makes its learner; `advice` is empty, or one (T, N, K) array.
-    """
-    rows, arms = table.shape
-    learner = start(arms, np.random.default_rng(rng), rows, *(a.shape[1] for a in advice))
-    actions = []
-    for t, row in enumerate(table):
-        action = learner.choose(*(a[min(t, len(a) - 1)] for a in advice))
-        actions.append(action := arm_of(action, t + 1, arms))
-        learner.observe(row if templates.row else row[action])
-    return np.array(actions, np.int64)

@@ -1,16 +1,16 @@
 """Say in one line what is wrong with an algorithm of one's own."""
 
-import ast
+import dis
 import inspect
 import linecache
-import os
 import random
 import re
 import sys
-import textwrap
 import traceback
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -20,16 +20,19 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 
-from privregret.core import checks
+from privregret.core import checks, reach
 from privregret.core.files import PACKAGE
-from privregret.core.typed import WrongArm, arm_of
+from privregret.core.loops import Stepper, follow
+from privregret.core.typed import WrongArm
 
 ROUNDS = 200  # of a rehearsal
 # lines of numba's messages that name no cause
 FRAMES = "Failed in|During|File|No (impl|match)|>>>|There are|- (Of|Res)|Over|With|raised|Rej|$"
-GENERATORS = random.Random, np.random.RandomState, np.random.Generator
 OPTIONS = {"nopython", "nogil", "boundscheck"}  # of numba, which loops decide
 METHODS = "start", "play", "run", "settings", "fast_run", "lanes"  # that take part in a run
+GENERATORS = random.Random, np.random.RandomState, np.random.Generator
+# in bytecode, between a function and its call if all arguments are constants
+CONSTANTS = {"PUSH_NULL", "LOAD_CONST", "LOAD_SMALL_INT", "KW_NAMES", "PRECALL"}
 
 
 class OneLine(Exception):
@@ -43,42 +46,59 @@ class StepError(OneLine, TypeError):
     """A step of an algorithm that cannot be compiled, or that fails in compiled code."""
 
 
-def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: Any) -> Any:
-    """Return loop(*given); the error of a kernel says in one line which step fails.
+# While it plays
+# --------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def explained(algorithm: Any, settings: Any, sizes: tuple) -> Iterator[None]:
+    """In this context, the error of a kernel says in one line which step of the algorithm fails.
 
     `sizes` are the numbers of actions and experts. Of an algorithm around another one, `inside`
     returns the other, its settings and its sizes.
     """
     try:
-        return loop(*given)
+        yield
     except Exception as error:
         while hasattr(algorithm, "inside"):
             algorithm, settings, sizes = algorithm.inside(settings, *sizes)
         kind, cause = type(algorithm), error
-        steps, of = kind.steps, f"of {kind.__name__}"
-        if isinstance(error, WrongArm):
-            raise WrongArm(*error.args[:3], kind.__name__) from None
-        kernels = [k.py_func for k in (*(steps or ()), kind.fast_run) if is_jitted(k)]
-        own = any(_of_user(kernel.__code__.co_filename) for kernel in kernels)
-        if not own and not isinstance(error, NumbaError):
-            raise
-        step = "a kernel"
-        if steps and is_jitted(steps.choose) != is_jitted(steps.observe):
-            plain = "observe" if is_jitted(steps.choose) else "choose"
-            raise StepError(f"{plain} {of} must be decorated by @jit, as the other step") from None
-        if steps and is_jitted(steps.choose):
-            step, cause = _rehearsed(kind, settings, *sizes) or (step, error)
+        if not isinstance(error, WrongArm):
+            kernels = [k for k in (*(algorithm.steps or ()), kind.fast_run) if is_jitted(k)]
+            own = any(_of_user(kernel.py_func.__code__.co_filename) for kernel in kernels)
+            if not own and not isinstance(error, NumbaError):
+                raise
+            step, cause = _failure(algorithm, settings, sizes) or ("a kernel", error)
         if isinstance(cause, WrongArm):
             raise WrongArm(*cause.args[:3], kind.__name__) from None
-        hint = "NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
-        raise StepError(f"{step} {of} fails: {_reason(cause)}; {hint}") from None
+        why = f"{_reason(cause)}; NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
+        raise StepError(f"{step} of {kind.__name__} fails: {why}") from None
 
 
-def settings_of(algorithm: Any, *given: Any) -> Any:
-    """Return algorithm.settings(*given), read-only, because several runs share them; the error of
+def _failure(algorithm, settings, sizes):
+    """Return (step, error) of the first failure in a rehearsal, in Python and then compiled."""
+    steps, (actions, *experts), stepper = algorithm.steps, sizes, None
+    if not (steps and is_jitted(steps.choose)):
+        return None
+    python = steps._replace(choose=steps.choose.py_func, observe=steps.observe.py_func)
+    advice = [np.full((1, n, actions), 1 / actions) for n in experts]
+    try:
+        numba.typeof(settings)
+        for played, rounds in ((python, ROUNDS), (steps, 1)):
+            stepper = Stepper(played, settings, sizes, np.random.default_rng(0))
+            rows = (np.full(actions, t % 2.0) for t in range(1, rounds + 1))
+            follow(stepper, rows, algorithm.templates.row, *advice)
+    except Exception as error:
+        step = "settings" if stepper is None else "choose" if stepper.arm < 0 else "observe"
+        return step, error
+    return None
+
+
+def settings_of(algorithm: Any, *sizes: Any) -> Any:
+    """Return algorithm.settings(*sizes), read-only, because several runs share them; the error of
     a user's own says in one line where."""
     try:
-        return _locked(algorithm.settings(*given))
+        return _locked(algorithm.settings(*sizes))
     except Exception as error:
         if not any(_of_user(f.filename) for f in traceback.extract_tb(error.__traceback__)):
             raise
@@ -93,34 +113,13 @@ def _locked(value):
     return checks.lock(value.view()) if isinstance(value, np.ndarray) else value
 
 
-def _rehearsed(kind, settings, actions, experts=0):
-    """Return (step, error) of the first failure, played in Python and then compiled, or None."""
-    step, steps, losses = "settings", kind.steps, np.zeros(actions)
-    advice = (np.full((experts, actions), 1 / actions),) if experts else ()
-    try:
-        numba.typeof(settings)
-        compiled = steps.choose, steps.observe
-        for (choose, observe), rounds in (([k.py_func for k in compiled], ROUNDS), (compiled, 1)):
-            *arms, states = steps.memory(actions, experts)
-            given, rng = (*arms, states[0], settings), np.random.default_rng(0)
-            for t in range(1, rounds + 1):
-                step = "choose"
-                arm = arm_of(choose(*given, t, *advice, rng), t, actions)
-                step, losses[arm] = "observe", t % 2
-                seen = losses.copy() if kind.templates.row else float(t % 2)
-                observe(*given, t, *advice, arm, seen, rng)
-    except Exception as error:
-        return step, error
-    return None
-
-
 def _reason(error):
     """Return the line of an error that names the cause, and where it arose in the user's code."""
     text = str(error)
     if isinstance(error, NumbaError):
-        told = re.search(r"(?m)Cannot determine Numba type.*|^\s*\w+Error: .*", text)
+        cause = re.search(r"(?m)Cannot determine Numba type.*|^\s*\w+Error: .*", text)
         lines = [x for x in map(str.strip, text.splitlines()) if not re.match(FRAMES, x)]
-        reason = told.group().strip() if told else [*lines, "numba cannot compile it"][0]
+        reason = cause.group().strip() if cause else [*lines, "numba cannot compile it"][0]
         frames = [(file, int(line)) for file, line in re.findall(r"at (.+) \((\d+)\)", text)]
     else:
         reason = f"{type(error).__name__}: {' '.join(text.split())}"
@@ -140,66 +139,69 @@ def _of_user(file):
     return not library and not inside
 
 
+# Before it plays
+# --------------------------------------------------------------------------------------------------
+
+
 @cache
-def check_options(kind: type) -> None:
-    """TypeError for steps or a `fast_run` with options of numba, which a loop around it drops."""
-    for name in ("choose", "observe", "fast_run"):
-        kernel = getattr(kind.steps, name, getattr(kind, name, None))
+def check_class(kind: type) -> None:
+    """TypeError for steps or a `start` of another form, or that do not draw from `rng`."""
+    if type(kind.steps) is tuple:
+        raise TypeError(f"steps of {kind.__name__} must be Steps(...), got a tuple")
+    taken = [*inspect.signature(kind.start).parameters] if hasattr(kind, "start") else []
+    if "rng" in taken[:2] + taken[3:]:
+        wanted = "(self, arms, rng, horizon=None)"
+        raise TypeError(f"start of {kind.__name__} must take {wanted}, got {tuple(taken)}")
+    # of an algorithm around another one, steps are a property; the other one has been checked
+    steps = kind.steps if isinstance(kind.steps, tuple) else None
+    kernels = {name: getattr(steps, name, None) for name in ("choose", "observe")}
+    for name, kernel in (*kernels.items(), ("fast_run", kind.fast_run)):
         if options := ", ".join({*getattr(kernel, "targetoptions", ())} - OPTIONS):
             why = f"not by numba with {options}"
             raise TypeError(f"{name} of {kind.__name__} must be decorated by @jit, {why}")
+    plain = [name for name, kernel in kernels.items() if not is_jitted(kernel)]
+    if len(plain) == 1:
+        raise TypeError(f"{plain[0]} of {kind.__name__} must be decorated by @jit, as is the other")
+    _check_seeded(kind, [*(steps or ()), *(getattr(kind, name, None) for name in METHODS)])
 
 
-@cache
-def check_seeded(kind: type) -> None:
-    """TypeError if the steps or the learner of a class draw from numpy's or Python's global
-    generator, or from one that always has the same seed, where their source says so."""
-    # of an algorithm around another one, steps are a property; the other one has been checked
-    steps = kind.steps if isinstance(kind.steps, tuple) else ()
-    todo, seen = [*steps, *(getattr(kind, name, None) for name in METHODS)], set()
-    for thing in todo:
+def _check_seeded(kind, things):
+    """TypeError if code names a generator that does not come from `rng`: numpy's or Python's global
+    one, one that is kept in a class or a global name, or one that always has the same seed."""
+    seen = set()
+    for thing in things:  # which grow
         for inside in ("py_func", "__func__", "fget", "func"):
             thing = getattr(thing, inside, thing)
         if not isinstance(thing, (type, FunctionType)) or thing in seen:
             continue
         seen.add(thing)
-        used = []
+        names = []
         if isinstance(thing, type):
-            used = [(f"{thing.__name__}.{n}", v) for n, v in inspect.getmembers_static(thing)]
+            names = [(f"{thing.__name__}.{n}", v) for n, v in inspect.getmembers_static(thing)]
         elif _of_user(file := thing.__code__.co_filename):
             where = f"{thing.__name__} ({Path(file).name}:{thing.__code__.co_firstlineno})"
-            uses = _used(thing, kind.fixed_draws)
-            used = [(f"{words} in {where}", found) for words, found in uses]
-        for words, found in used:
-            todo.append(found)
-            if isinstance(getattr(found, "__self__", found), GENERATORS) or found is os.urandom:
-                why = f"got {words}, which ignores the seed (fixed_draws = True allows fixed seeds)"
+            names = [(f"{name} in {where}", v) for name, v in _names(thing, kind.fixed_draws)]
+        for name, value in names:
+            things.append(value)
+            if isinstance(getattr(value, "__self__", value), GENERATORS):
+                why = f"got {name}, which ignores the seed (fixed_draws = True allows fixed seeds)"
                 raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
 
 
-def _used(function, fixed):
-    """Yield (words, thing) for what source takes from elsewhere; a generator stands for a call that
-    makes one without variables, so that it has no seed or always the same."""
-    try:
-        nodes = [*ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function))))]
-        names = function.__globals__ | inspect.getclosurevars(function).nonlocals
-    except (OSError, SyntaxError, ValueError):  # none, part of a line, or an empty cell
-        return
-    stored = (n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    own = {*stored, *(n.arg for n in nodes if isinstance(n, ast.arg))}
-    for node in nodes:
-        is_call = isinstance(node, ast.Call)
-        words = ast.unparse(node.func if is_call else node)
-        first, *rest = words.split(".")
-        found = None if first in own else names.get(first)
-        for name in rest:
-            found = getattr(found, name, None) if isinstance(found, (ModuleType, type)) else None
-        if is_call and found in (np.random.default_rng, *GENERATORS):
-            free = own.isdisjoint(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-            meant = fixed and (node.args or node.keywords)
-            found = random.Random() if free and not meant else None
-        # of scipy.stats
-        if is_call and rest[-1:] == ["rvs"] and all(k.arg != "random_state" for k in node.keywords):
-            found = random.Random()
-        if found is not None:
-            yield words, found
+def _names(function, fixed):
+    """Yield the names in code that are not local, such as np.random.laplace, and what they name; a
+    generator stands for a call that makes one, without a seed or unless `fixed` of a constant."""
+    spaces = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": {}}
+    with suppress(ValueError):  # a cell is empty
+        spaces["LOAD_DEREF"] = inspect.getclosurevars(function).nonlocals
+    name, value = "", None
+    for step in chain.from_iterable(map(dis.get_instructions, reach.codes(function))):
+        makes = value is np.random.default_rng or value in GENERATORS
+        if step.opname in spaces:
+            name, value = step.argval, spaces[step.opname].get(step.argval)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, (ModuleType, type)):
+            name, value = f"{name}.{step.argval}", getattr(value, step.argval, None)
+        elif step.opname not in CONSTANTS:
+            is_call = step.opname.startswith("CALL") and makes and not (fixed and step.arg)
+            value = random.Random() if is_call else None
+        yield name, value

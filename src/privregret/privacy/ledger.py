@@ -430,10 +430,10 @@ def play(
 
     `source` draws random numbers, `memory` makes the memory; `advice` is empty or one table.
     """
-    if not (steps := algorithm.steps):
-        given = algorithm.start, algorithm.templates, table, source, *advice
-        return tuple(map(int, loops.play_learner(*given)))
     sizes = table.shape[1], *(a.shape[1] for a in advice)
+    if not (steps := algorithm.steps):
+        learner = algorithm.start(sizes[0], source, len(table), *sizes[1:])
+        return tuple(map(int, loops.follow(learner, table, algorithm.templates.row, *advice)))
     given = algorithm.settings(len(table), *sizes), source, *memory(steps, *sizes)[::-1], *advice
     return tuple(map(int, loops.play(algorithm.templates, steps)(table, *given)))
 
