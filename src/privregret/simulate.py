@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from privregret.core import checks, identity, tasks
-from privregret.core.algorithm import Algorithm, Privacy
+from privregret.core.algorithm import Algorithm, Privacy, kernel_data, longest_run
 from privregret.core.jit import jit
 from privregret.core.tasks import ClusterError, cluster  # noqa: F401, for its users
 from privregret.estimates import sample
@@ -324,8 +324,8 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
     grid = []
     for problem in problems:
         for algorithm in algorithms:
-            algorithm.data_of(problem)
-        longest = min(a.longest for a in algorithms)
+            kernel_data(algorithm, problem)
+        longest = min(map(longest_run, algorithms))
         last = checks.integer_in(problem.min_horizon, longest)("horizon", horizon)
         rounds = rounds_of(points, last, problem.min_horizon)
         grid += [GridPoint(algorithm, problem, rounds) for algorithm in algorithms]

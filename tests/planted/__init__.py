@@ -15,6 +15,7 @@ import numpy as np
 
 from privregret import rare
 from privregret.adversarial import BatchedPrivate
+from privregret.core.algorithm import kernel_data
 
 
 def through_run(monkeypatch):
@@ -65,7 +66,7 @@ def plays(*classes, run):
     """Algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run plays."""
 
     def runner(self, problem, checkpoints):
-        given = self.data_of(problem), np.asarray(checkpoints)
+        given = kernel_data(self, problem), np.asarray(checkpoints)
         return lambda runs, rng: np.array([run(*given, rng) for _ in range(runs)])
 
     return all_of(*(replaced(cls, "runner", runner) for cls in classes))

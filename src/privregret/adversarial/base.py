@@ -51,7 +51,7 @@ def _run_adversary(tables, checkpoints, settings, rng):
     return paid
 
 
-ADVERSARY, EXPERTS = Templates(_run_adversary), Templates(_run_adversary, advice=True)
+ADVERSARY = Templates(_run_adversary)
 
 
 class AdversarialAlgorithm(Algorithm):
@@ -96,7 +96,6 @@ class ExpertAlgorithm(AdversarialAlgorithm):
     """A bandit algorithm with the advice of experts, compared with the best expert."""
 
     problem_type = ExpertProblem
-    templates = EXPERTS
 
     def play(
         self, losses: ArrayLike, advice: ArrayLike | Advice, rng: int | np.random.Generator

@@ -21,7 +21,7 @@ from privregret.adversarial.base import (
 )
 from privregret.adversarial.fast import Batches, SeparateRuns, drawn, lanes_of, together
 from privregret.core import checks, loops
-from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps
+from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps, kernel_data
 from privregret.core.noise import laplace
 from privregret.core.typed import arm_of
 from privregret.instances import Adversary
@@ -160,7 +160,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
         kernel = lanes_of(self.base)
         if not kernel:
             raise TypeError(f"base must be EXP3 or HTINF, got {self.base}")
-        data, several = self.data_of(problem), checks.positive_int("runs", runs)
+        data, several = kernel_data(self, problem), checks.positive_int("runs", runs)
         allowed = checks.checkpoints(problem.min_horizon, self.max_horizon)
         rounds = allowed("horizon", [horizon])
         settings, rng = self.settings(horizon, *problem.memory_sizes), np.random.default_rng(rng)

@@ -83,18 +83,6 @@ def _is_number(annotation):
     return all(words) and any(word[1] for word in words)
 
 
-def check_table(problem: Any) -> None:
-    """TypeError for a problem with a table of its own, beside which it inherits `kernel_data`."""
-    # the adversary of a problem with experts
-    for played in (problem, getattr(problem, "adversary", None)):
-        for kind in type(played).__mro__:
-            if "kernel_data" in vars(kind):
-                break
-            if "table" in vars(kind):
-                hint = "define kernel_data as well, or play tables by tables.regret_curves"
-                raise TypeError(f"kernels do not play the table of {kind.__name__}: {hint}")
-
-
 @dataclass(frozen=True)
 class Algorithm(checks.Validated, ABC):
     """An algorithm: its parameters, frozen, and checked when it is created.
@@ -136,13 +124,13 @@ class Algorithm(checks.Validated, ABC):
             cls.steps = None
         if vars(cls).keys() & {"start", "steps"} and "fast_run" not in vars(cls):
             cls.fast_run = None
+        cls.codes = {n: r.allowed for n, r in cls.rules.items() if hasattr(r, "allowed")}
         kinds: dict = {}
         for base in cls.__mro__[::-1]:
             kinds |= get_annotations(base)
-        cls.codes = {n: r.allowed for n, r in cls.rules.items() if hasattr(r, "allowed")}
-        given = [n for n, kind in kinds.items() if _is_number(kind) or n in cls.codes]
-        numbers = [name for name in given if name[0] != "_"]
-        cls.Settings = namedtuple(f"{cls.__name__}Settings", numbers, module=cls.__module__)
+        taken = (n for n, kind in kinds.items() if _is_number(kind) or n in cls.codes)
+        names = [name for name in taken if name[0] != "_"]
+        cls.Settings = namedtuple(f"{cls.__name__}Settings", names, module=cls.__module__)
         # numba stores a kernel with its types, which it finds by their names
         cls.Settings.__qualname__ = f"{cls.__qualname__}.Settings"
         # those of a dataclass fail for arrays
@@ -222,10 +210,10 @@ class Algorithm(checks.Validated, ABC):
 
     def runner(self, problem: Any, checkpoints: Any) -> Callable:
         """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
-        data, sizes = self.data_of(problem), problem.memory_sizes
-        allowed = checks.checkpoints(problem.min_horizon, self.longest)
+        data, sizes = kernel_data(self, problem), problem.memory_sizes
+        allowed = checks.checkpoints(problem.min_horizon, longest_run(self))
         checkpoints = allowed("checkpoints", checkpoints)
-        if self.plays_tables:
+        if _plays_tables(self):
             once = partial(problem.play_counts, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
         if self.lanes:
@@ -235,33 +223,10 @@ class Algorithm(checks.Validated, ABC):
         settings = mistakes.settings_of(self, int(checkpoints[-1]), *sizes)
 
         def play(runs, rng):
-            with mistakes.explained(self, settings, sizes):
+            with mistakes.Explained(self, settings, sizes):
                 return loop(data, checkpoints, settings, runs, rng)
 
         return play
-
-    @property
-    def plays_tables(self) -> bool:
-        """Return whether `run` plays tables, for want of steps."""
-        return not (self.lanes or type(self).fast_run or self.steps)
-
-    @property
-    def longest(self) -> int:
-        """Return the largest horizon of a run."""
-        return min(self.max_horizon, checks.MAX_TABLE if self.plays_tables else checks.MAX_HORIZON)
-
-    def data_of(self, problem: Any) -> Any:
-        """Check the kind of a problem and return the data that the kernels take."""
-        if isinstance(problem, self.problem_type):
-            if not self.plays_tables:
-                check_table(problem)
-            return problem.kernel_data
-        found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
-        if hasattr(problem, "advised") and not self.templates.advice:
-            found += "; it plays tables: tables.regret_curves(losses=adversary.table(T))"
-        raise TypeError(
-            f"{self.label} needs a problem of type {self.problem_type.__name__}, got {found}"
-        )
 
     def tail_index(self, problem: Any) -> float:
         """Return the exponent of the power tail of regret, where it is known; else infinity."""
@@ -274,9 +239,43 @@ class Algorithm(checks.Validated, ABC):
         if self.steps:
             settings = mistakes.settings_of(self, len(table), *sizes)
             loop = loops.play(self.templates, self.steps)
-        with mistakes.explained(self, settings, sizes):
+        with mistakes.Explained(self, settings, sizes):
             if self.steps:
                 memory = self.steps.memory(*sizes)[::-1]
                 return loop(table, settings, rng, *memory, *advice)
             learner = self.start(sizes[0], rng, len(table), *sizes[1:])
             return loops.follow(learner, table, self.templates.row, *advice)
+
+
+def _plays_tables(algorithm):
+    """Return whether `run` plays tables, for want of steps."""
+    return not (algorithm.lanes or type(algorithm).fast_run or algorithm.steps)
+
+
+def longest_run(algorithm: Algorithm) -> int:
+    """Return the largest horizon of a run."""
+    most = checks.MAX_TABLE if _plays_tables(algorithm) else checks.MAX_HORIZON
+    return min(algorithm.max_horizon, most)
+
+
+def kernel_data(algorithm: Algorithm, problem: Any) -> Any:
+    """Check the kind of a problem and return the data that the kernels take."""
+    kind = algorithm.problem_type
+    if not isinstance(problem, kind):
+        found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
+        raise TypeError(f"{algorithm.label} needs a problem of type {kind.__name__}, got {found}")
+    if not _plays_tables(algorithm):
+        check_table(problem)
+    return problem.kernel_data
+
+
+def check_table(problem: Any) -> None:
+    """TypeError for a problem with a table of its own, beside which it inherits `kernel_data`."""
+    # the adversary of a problem with experts
+    for played in (problem, getattr(problem, "adversary", None)):
+        for kind in type(played).__mro__:
+            if "kernel_data" in vars(kind):
+                break
+            if "table" in vars(kind):
+                hint = "define kernel_data as well, or play tables by tables.regret_curves"
+                raise TypeError(f"kernels do not play the table of {kind.__name__}: {hint}")

@@ -13,7 +13,7 @@ REWARD = checks.number_in(0, 1, bits=True)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1, bits=True), checks.array_in(0, 1, shape=2)
 
 
-class Learner:
+class Learner(Stepper):
     """An algorithm round by round, with the same numbers as `play` on a table.
 
     `start` makes it. `choose()` returns the action of the next round, and `observe(seen)` takes its
@@ -28,18 +28,18 @@ class Learner:
         """Allocate the memory; `seen` is what `observe` takes: reward, loss or losses."""
         if not algorithm.steps:
             raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
-        self._sizes = (actions, experts) if experts else (actions,)
-        self._algorithm, self._seen, self._last = algorithm, seen, horizon or checks.MAX_ROUNDS
-        settings = mistakes.settings_of(algorithm, horizon, *self._sizes)
-        rng = np.random.default_rng(rng)
-        self._stepper = Stepper(current(algorithm.steps), settings, self._sizes, rng)
+        sizes = (actions, experts) if experts else (actions,)
+        settings = mistakes.settings_of(algorithm, horizon, *sizes)
+        super().__init__(current(algorithm.steps), settings, sizes, np.random.default_rng(rng))
+        self._explained = mistakes.Explained(algorithm, settings, sizes)
+        self._seen, self._last = seen, horizon or checks.MAX_ROUNDS
 
     def __copy__(self):
         return deepcopy(self)
 
     def __setstate__(self, state):
         vars(self).update(state)
-        self._stepper.steps = current(self._algorithm.steps)
+        self._steps = current(self._explained.algorithm.steps)
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.
@@ -59,14 +59,13 @@ class Learner:
             distributions of that shape; if `choose` of an algorithm of one's own returns an arm
             that does not exist.
         """
-        stepper = self._stepper
-        if stepper.arm < 0:
-            if stepper.t == self._last:
+        if self.arm < 0:
+            if self._t == self._last:
                 raise RuntimeError(f"horizon is {self._last}, and round {self._last} was the last")
             rows = self._checked(advice)
-            with mistakes.explained(self._algorithm, stepper.settings, self._sizes):
-                stepper.choose(*rows)
-        return stepper.arm
+            with self._explained:
+                super().choose(*rows)
+        return self.arm
 
     def observe(self, seen: Any) -> None:
         """Take the feedback of the action.
@@ -84,19 +83,19 @@ class Learner:
         TypeError, ValueError
             If the feedback has another shape, or lies outside [0, 1].
         """
-        stepper = self._stepper
-        if stepper.arm < 0:
+        if self.arm < 0:
             raise RuntimeError(f"choose must be called before observe is given a {self._seen}")
         seen = (LOSSES if self._seen == "losses" else REWARD)(self._seen, seen)
-        if self._seen == "losses" and len(seen) != self._sizes[0]:
-            wanted = f"{self._sizes[0]} numbers, one per action"
+        actions = self._explained.sizes[0]
+        if self._seen == "losses" and len(seen) != actions:
+            wanted = f"{actions} numbers, one per action"
             raise ValueError(f"losses must be {wanted}, got {len(seen)}")
-        with mistakes.explained(self._algorithm, stepper.settings, self._sizes):
-            stepper.observe(seen)
+        with self._explained:
+            super().observe(seen)
 
     def _checked(self, advice):
         """Return the advice of the round in the form that the steps take."""
-        arms, *experts = self._sizes
+        arms, *experts = self._explained.sizes
         if (advice is None) != (not experts):
             raise TypeError(
                 "choose needs advice" if advice is None else "choose takes no advice here"

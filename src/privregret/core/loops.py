@@ -60,28 +60,27 @@ class Stepper:
 
     def __init__(self, steps: Steps, settings: Any, sizes: tuple, rng: np.random.Generator):
         """`sizes` are those of the memory: (actions,), or (actions, experts)."""
-        self.steps, self.settings, self.rng = steps, settings, rng
-        self.memory = steps.memory(*sizes)
-        # the arm is -1 before a choice
-        self.t, self.arm, self.advice = 0, -1, ()
+        self._steps, self._settings, self._rng = steps, settings, rng
+        self._memory, self._t, self._advice = steps.memory(*sizes), 0, ()
+        self.arm = -1  # the choice, until its feedback is observed
 
     def __getstate__(self):
-        # copies of kernels cannot be copied: whoever copies a stepper gives it its steps
-        return vars(self) | {"steps": None}
+        # kernels cannot be copied: whoever copies a stepper gives it its steps
+        return vars(self) | {"_steps": None}
 
     def choose(self, *advice: np.ndarray) -> int:
         """Return the arm of the next round, which is checked."""
-        *records, states = self.memory
-        self.t, self.advice = self.t + 1, advice
-        arm = self.steps.choose(*records, states[0], self.settings, self.t, *advice, self.rng)
-        self.arm = arm_of(arm, self.t, len(records[-1]))
+        *records, states = self._memory
+        self._t, self._advice = self._t + 1, advice
+        arm = self._steps.choose(*records, states[0], self._settings, self._t, *advice, self._rng)
+        self.arm = arm_of(arm, self._t, len(records[-1]))
         return self.arm
 
     def observe(self, seen: Any) -> None:
         """Take the feedback of that arm."""
-        *records, states = self.memory
-        before = *records, states[0], self.settings, self.t, *self.advice
-        self.steps.observe(*before, self.arm, seen, self.rng)
+        *records, states = self._memory
+        known = *records, states[0], self._settings, self._t, *self._advice
+        self._steps.observe(*known, self.arm, seen, self._rng)
         self.arm = -1
 
 
@@ -197,7 +196,6 @@ class Templates(NamedTuple):
 
     run: Callable  # (data, checkpoints, settings, rng) -> what was played by the checkpoints
     row: bool = False  # as `ROW`
-    advice: bool = False  # whether it takes the advice of experts
 
 
 BANDIT, LOSSES = Templates(_run_bandit), Templates(_run_losses, True)

@@ -7,13 +7,12 @@ import random
 import re
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -50,29 +49,37 @@ class StepError(OneLine, TypeError):
 # --------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def explained(algorithm: Any, settings: Any, sizes: tuple) -> Iterator[None]:
-    """In this context, the error of a kernel says in one line which step of the algorithm fails.
+class Explained(NamedTuple):
+    """A context in which the error of a kernel says in one line which step of an algorithm fails."""
 
-    `sizes` are the numbers of actions and experts. Of an algorithm around another one, `inside`
-    returns the other, its settings and its sizes.
-    """
-    try:
-        yield
-    except Exception as error:
-        while hasattr(algorithm, "inside"):
-            algorithm, settings, sizes = algorithm.inside(settings, *sizes)
-        kind, cause = type(algorithm), error
-        if not isinstance(error, WrongArm):
-            kernels = [k for k in (*(algorithm.steps or ()), kind.fast_run) if is_jitted(k)]
-            own = any(_of_user(kernel.py_func.__code__.co_filename) for kernel in kernels)
-            if not own and not isinstance(error, NumbaError):
-                raise
-            step, cause = _failure(algorithm, settings, sizes) or ("a kernel", error)
-        if isinstance(cause, WrongArm):
-            raise WrongArm(*cause.args[:3], kind.__name__) from None
-        why = f"{_reason(cause)}; NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
-        raise StepError(f"{step} of {kind.__name__} fails: {why}") from None
+    algorithm: Any
+    settings: Any
+    sizes: tuple  # numbers of actions and experts
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind, error, trace) -> None:
+        if isinstance(error, Exception):
+            _explain(error, *self)
+
+
+def _explain(error, algorithm, settings, sizes):
+    """Raise an error in one line, unless it is not of a kernel."""
+    # of an algorithm around another one: the other, its settings and its sizes
+    while hasattr(algorithm, "inside"):
+        algorithm, settings, sizes = algorithm.inside(settings, *sizes)
+    kind, step, cause = type(algorithm), "choose", error
+    if not isinstance(error, WrongArm):
+        kernels = [k for k in (*(algorithm.steps or ()), kind.fast_run) if is_jitted(k)]
+        own = any(_of_user(kernel.py_func.__code__.co_filename) for kernel in kernels)
+        if not own and not isinstance(error, NumbaError):
+            return
+        step, cause = _failure(algorithm, settings, sizes) or ("a kernel", error)
+    if isinstance(cause, WrongArm):
+        raise WrongArm(*cause.args[:3], kind.__name__) from None
+    why = f"{_reason(cause)}; NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
+    raise StepError(f"{step} of {kind.__name__} fails: {why}") from None
 
 
 def _failure(algorithm, settings, sizes):
