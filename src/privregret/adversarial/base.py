@@ -51,7 +51,7 @@ def _run_adversary(tables, checkpoints, settings, rng):
     return paid
 
 
-ADVERSARY = Templates(_run_adversary)
+ADVERSARY = Templates(_run_adversary, "loss")
 
 
 class AdversarialAlgorithm(Algorithm):
@@ -89,7 +89,7 @@ class AdversarialAlgorithm(Algorithm):
 
         Parameters are as in `bandits.BanditAlgorithm.start`.
         """
-        return Learner(self, "loss", rng, horizon, arms)
+        return Learner(self, rng, horizon, arms)
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):
@@ -139,7 +139,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
 
         `experts` is N >= 2; `arms`, `rng` and `horizon` are as in `AdversarialAlgorithm.start`.
         """
-        return Learner(self, "loss", rng, horizon, arms, experts)
+        return Learner(self, rng, horizon, arms, experts)
 
 
 # An algorithm inside another one, by steps or in plain Python

@@ -68,7 +68,7 @@ class BanditAlgorithm(Algorithm):
         """
         if horizon is not None:
             horizon = checks.integer_in(arms, checks.MAX_HORIZON)("horizon", horizon)
-        return Learner(self, "reward", rng, horizon, arms)
+        return Learner(self, rng, horizon, arms)
 
 
 @dataclass(frozen=True)

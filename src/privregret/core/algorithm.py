@@ -235,16 +235,15 @@ class Algorithm(checks.Validated, ABC):
     def play_checked(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """Return the actions of `play` on a table (and advice) that has been checked."""
         sizes = table.shape[1], *(a.shape[1] for a in advice)
-        rng, settings = np.random.default_rng(rng), ()
-        if self.steps:
+        rng, templates, steps, settings = np.random.default_rng(rng), self.templates, self.steps, ()
+        if steps:
             settings = mistakes.settings_of(self, len(table), *sizes)
-            loop = loops.play(self.templates, self.steps)
+            loop = loops.play(templates, steps)
         with mistakes.Explained(self, settings, sizes):
-            if self.steps:
-                memory = self.steps.memory(*sizes)[::-1]
-                return loop(table, settings, rng, *memory, *advice)
+            if steps:
+                return loop(table, settings, rng, *steps.memory(*sizes)[::-1], *advice)
             learner = self.start(sizes[0], rng, len(table), *sizes[1:])
-            return loops.follow(learner, table, self.templates.row, *advice)
+            return loops.follow(learner, table, templates.row, *advice)
 
 
 def _plays_tables(algorithm):

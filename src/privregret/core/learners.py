@@ -22,24 +22,21 @@ class Learner(Stepper):
     copied: the copy goes on with the same numbers.
     """
 
-    def __init__(
-        self, algorithm, seen: str, rng, horizon: int | None, actions: int, experts: int = 0
-    ):
-        """Allocate the memory; `seen` is what `observe` takes: reward, loss or losses."""
+    def __init__(self, algorithm: Any, rng: Any, horizon: int | None, *sizes: int):
+        """`sizes` are the numbers of actions and, with advice, of experts."""
         if not algorithm.steps:
             raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
-        sizes = (actions, experts) if experts else (actions,)
         settings = mistakes.settings_of(algorithm, horizon, *sizes)
         super().__init__(current(algorithm.steps), settings, sizes, np.random.default_rng(rng))
-        self._explained = mistakes.Explained(algorithm, settings, sizes)
-        self._seen, self._last = seen, horizon or checks.MAX_ROUNDS
+        self._context = mistakes.Explained(algorithm, settings, sizes)
+        self._last = horizon or checks.MAX_ROUNDS
 
     def __copy__(self):
         return deepcopy(self)
 
     def __setstate__(self, state):
         vars(self).update(state)
-        self._steps = current(self._explained.algorithm.steps)
+        self._steps = current(self._context.algorithm.steps)
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.
@@ -63,7 +60,7 @@ class Learner(Stepper):
             if self._t == self._last:
                 raise RuntimeError(f"horizon is {self._last}, and round {self._last} was the last")
             rows = self._checked(advice)
-            with self._explained:
+            with self._context:
                 super().choose(*rows)
         return self.arm
 
@@ -84,18 +81,18 @@ class Learner(Stepper):
             If the feedback has another shape, or lies outside [0, 1].
         """
         if self.arm < 0:
-            raise RuntimeError(f"choose must be called before observe is given a {self._seen}")
-        seen = (LOSSES if self._seen == "losses" else REWARD)(self._seen, seen)
-        actions = self._explained.sizes[0]
-        if self._seen == "losses" and len(seen) != actions:
-            wanted = f"{actions} numbers, one per action"
-            raise ValueError(f"losses must be {wanted}, got {len(seen)}")
-        with self._explained:
+            raise RuntimeError("choose must be called before observe")
+        _, name, row = self._context.algorithm.templates
+        seen = (LOSSES if row else REWARD)(name, seen)
+        if row and len(seen) != self._context.sizes[0]:
+            wanted = f"{self._context.sizes[0]} numbers, one per action"
+            raise ValueError(f"{name} must be {wanted}, got {len(seen)}")
+        with self._context:
             super().observe(seen)
 
     def _checked(self, advice):
         """Return the advice of the round in the form that the steps take."""
-        arms, *experts = self._explained.sizes
+        arms, *experts = self._context.sizes
         if (advice is None) != (not experts):
             raise TypeError(
                 "choose needs advice" if advice is None else "choose takes no advice here"

@@ -79,8 +79,9 @@ class Stepper:
     def observe(self, seen: Any) -> None:
         """Take the feedback of that arm."""
         *records, states = self._memory
-        known = *records, states[0], self._settings, self._t, *self._advice
-        self._steps.observe(*known, self.arm, seen, self._rng)
+        self._steps.observe(
+            *records, states[0], self._settings, self._t, *self._advice, self.arm, seen, self._rng
+        )
         self.arm = -1
 
 
@@ -125,34 +126,36 @@ def _play(table, settings, rng, states, arms, experts=None, advice=None):
     return actions
 
 
+@jit.jit
+def _add_up(counts):
+    """Turn plays between checkpoints into plays by each checkpoint."""
+    for h in range(1, len(counts)):
+        for i in range(counts.shape[1]):
+            counts[h, i] += counts[h - 1, i]
+
+
 def _run_bandit(means, checkpoints, settings, rng):
-    """Return pull counts at the checkpoints; rewards are drawn round by round."""
+    """Return pull counts by the checkpoints; rewards are drawn round by round."""
     arms, states = np.zeros(len(means), ARM), np.zeros(1, STATE)
-    state = states[0]
-    counts = np.empty((len(checkpoints), len(means)), np.int64)
-    pulls = np.zeros(len(means), np.int64)
-    reported = 0
+    state, reported = states[0], 0
+    counts = np.zeros((len(checkpoints), len(means)), np.int64)
     for t in range(1, checkpoints[-1] + 1):
         j = arm_of(choose(arms, state, settings, t, rng), t, len(arms))
         observe(arms, state, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
-        pulls[j] += 1
-        if t == checkpoints[reported]:
-            for i in range(len(pulls)):
-                counts[reported, i] = pulls[i]
-            reported += 1
+        counts[reported, j] += 1
+        reported += t == checkpoints[reported]
     keep_alive(states)
+    _add_up(counts)
     return counts
 
 
 def _run_losses(data, checkpoints, settings, rng):
-    """Return plays per group at the checkpoints; all losses are drawn round by round."""
+    """Return plays per group by the checkpoints; all losses are drawn round by round."""
     outcomes, probabilities, sizes, bits = data
     group = np.repeat(np.arange(len(sizes)), sizes)
     arms, states = np.zeros(len(group), ARM), np.zeros(1, STATE)
-    state, losses = states[0], np.empty(len(group))
-    counts = np.empty((len(checkpoints), len(sizes)), np.int64)
-    plays = np.zeros(len(sizes), np.int64)
-    reported = 0
+    state, losses, reported = states[0], np.empty(len(group)), 0
+    counts = np.zeros((len(checkpoints), len(sizes)), np.int64)
     for t in range(1, checkpoints[-1] + 1):
         j = arm_of(choose(arms, state, settings, t, rng), t, len(arms))
         kind, pick = 0, rng.random()
@@ -166,12 +169,10 @@ def _run_losses(data, checkpoints, settings, rng):
             else:
                 losses[i] = loss
         observe(arms, state, settings, t, j, losses, rng)
-        plays[group[j]] += 1
-        if t == checkpoints[reported]:
-            for i in range(len(plays)):
-                counts[reported, i] = plays[i]
-            reported += 1
+        counts[reported, group[j]] += 1
+        reported += t == checkpoints[reported]
     keep_alive(states)
+    _add_up(counts)
     return counts
 
 
@@ -195,10 +196,11 @@ class Templates(NamedTuple):
     """How a family of algorithms plays."""
 
     run: Callable  # (data, checkpoints, settings, rng) -> what was played by the checkpoints
+    seen: str  # what is observed: reward, loss or losses
     row: bool = False  # as `ROW`
 
 
-BANDIT, LOSSES = Templates(_run_bandit), Templates(_run_losses, True)
+BANDIT, LOSSES = Templates(_run_bandit, "reward"), Templates(_run_losses, "losses", True)
 
 
 def play(templates: Templates, steps: Steps) -> Callable:

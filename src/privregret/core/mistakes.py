@@ -50,7 +50,7 @@ class StepError(OneLine, TypeError):
 
 
 class Explained(NamedTuple):
-    """A context in which the error of a kernel says in one line which step of an algorithm fails."""
+    """A context: the error of a kernel says in one line which step of the algorithm fails."""
 
     algorithm: Any
     settings: Any

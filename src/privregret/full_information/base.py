@@ -50,4 +50,4 @@ class FullInformationAlgorithm(Algorithm):
 
         `rng` is as in `play`; `horizon`, at least 1, is for algorithms that depend on it.
         """
-        return Learner(self, "losses", rng, horizon, actions)
+        return Learner(self, rng, horizon, actions)
