@@ -117,12 +117,11 @@ def _play(table, settings, rng, states, arms, experts=None, advice=None):
             row = advice[min(t, len(advice)) - 1]
             j = arm_of(choose(experts, arms, state, settings, t, row, rng), t, len(arms))
         actions[t - 1] = j
-        if EXPERT is not None:
-            observe(experts, arms, state, settings, t, row, j, table[t - 1, j], rng)
-        elif ROW:
-            observe(arms, state, settings, t, j, table[t - 1], rng)
+        seen = table[t - 1] if ROW else table[t - 1, j]
+        if EXPERT is None:
+            observe(arms, state, settings, t, j, seen, rng)
         else:
-            observe(arms, state, settings, t, j, table[t - 1, j], rng)
+            observe(experts, arms, state, settings, t, row, j, seen, rng)
     return actions
 
 

@@ -30,6 +30,7 @@ FRAMES = "Failed in|During|File|No (impl|match)|>>>|There are|- (Of|Res)|Over|Wi
 OPTIONS = {"nopython", "nogil", "boundscheck"}  # of numba, which loops decide
 METHODS = "start", "play", "run", "settings", "fast_run", "lanes"  # that take part in a run
 GENERATORS = random.Random, np.random.RandomState, np.random.Generator
+MAKERS = np.random.default_rng, *GENERATORS
 # in bytecode, between a function and its call if all arguments are constants
 CONSTANTS = {"PUSH_NULL", "LOAD_CONST", "LOAD_SMALL_INT", "KW_NAMES", "PRECALL"}
 
@@ -182,33 +183,33 @@ def _check_seeded(kind, things):
         if not isinstance(thing, (type, FunctionType)) or thing in seen:
             continue
         seen.add(thing)
-        names = []
-        if isinstance(thing, type):
-            names = [(f"{thing.__name__}.{n}", v) for n, v in inspect.getmembers_static(thing)]
-        elif _of_user(file := thing.__code__.co_filename):
-            where = f"{thing.__name__} ({Path(file).name}:{thing.__code__.co_firstlineno})"
-            names = [(f"{name} in {where}", v) for name, v in _names(thing, kind.fixed_draws)]
-        for name, value in names:
+        for name, value in _names(thing, kind.fixed_draws):
             things.append(value)
             if isinstance(getattr(value, "__self__", value), GENERATORS):
-                why = f"got {name}, which ignores the seed (fixed_draws = True allows fixed seeds)"
-                raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
+                why = f"{name} in {thing.__qualname__} ignores the seed"
+                why += " (fixed_draws = True allows fixed seeds)"
+                raise TypeError(f"{kind.__name__} must draw from its argument rng: {why}")
 
 
-def _names(function, fixed):
-    """Yield the names in code that are not local, such as np.random.laplace, and what they name; a
-    generator stands for a call that makes one, without a seed or unless `fixed` of a constant."""
-    spaces = {"LOAD_GLOBAL": function.__globals__, "LOAD_DEREF": {}}
+def _names(thing, fixed):
+    """Yield the members of a class, or the names in a user's function that are not local, such as
+    np.random.laplace, and what they are. A generator stands for a call that makes one without a
+    seed or, unless `fixed`, from constants."""
+    if isinstance(thing, type):
+        yield from inspect.getmembers_static(thing)
+    if isinstance(thing, type) or not _of_user(thing.__code__.co_filename):
+        return
+    spaces = {"LOAD_GLOBAL": thing.__globals__, "LOAD_DEREF": {}}
     with suppress(ValueError):  # a cell is empty
-        spaces["LOAD_DEREF"] = inspect.getclosurevars(function).nonlocals
+        spaces["LOAD_DEREF"] = inspect.getclosurevars(thing).nonlocals
     name, value = "", None
-    for step in chain.from_iterable(map(dis.get_instructions, reach.codes(function))):
-        makes = value is np.random.default_rng or value in GENERATORS
+    for step in chain.from_iterable(map(dis.get_instructions, reach.codes(thing))):
+        is_maker = any(value is maker for maker in MAKERS)
         if step.opname in spaces:
             name, value = step.argval, spaces[step.opname].get(step.argval)
         elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, (ModuleType, type)):
             name, value = f"{name}.{step.argval}", getattr(value, step.argval, None)
         elif step.opname not in CONSTANTS:
-            is_call = step.opname.startswith("CALL") and makes and not (fixed and step.arg)
-            value = random.Random() if is_call else None
+            makes = is_maker and step.opname.startswith("CALL") and not (fixed and step.arg)
+            value = random.Random() if makes else None
         yield name, value

@@ -22,17 +22,8 @@ class FullInformationAlgorithm(Algorithm):
     def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
 
-        Parameters
-        ----------
-        losses : (T, K) array
-            All losses, one row per round, in [0, 1], no nan; T >= 1, K >= 2.
-        rng : int or numpy.random.Generator
-            Source of the algorithm's own randomness (noise, ties, resampling, the first action).
-
-        Returns
-        -------
-        (T,) int64 array
-            The action of each round, from 0.
+        All is as in `bandits.BanditAlgorithm.play`, with `losses` for its rewards: a (T, K) array
+        in [0, 1], T >= 1, K >= 2, of which all entries are read.
 
         Examples
         --------
