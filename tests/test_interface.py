@@ -20,7 +20,7 @@ from privregret import estimates, exact, instances, rare, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
 from privregret.companion import Game, PhasedFTNL
-from privregret.core import checks
+from privregret.core import checks, loops
 from privregret.core.algorithm import NOT_PRIVATE, Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
@@ -340,10 +340,7 @@ def test_true_is_arm_1_in_every_way_of_playing():
     python = {"choose": TRUE.py_func, "observe": observe.py_func}
     for how in ({"choose": TRUE}, python, {"start": lambda *given, horizon=None: always}):
         own = mine(**how)
-        learner, live = own.start(3, 1), []
-        for row in TABLE:
-            live.append(int(learner.choose()))
-            learner.observe(row[live[-1]])
+        live = loops.follow(own.start(3, 1), TABLE, False).tolist()
         assert own.play(TABLE, rng=1).tolist() == live
         counts = own.run(BANDIT, [4], rng=1)[0].tolist()
         assert counts == np.bincount(live, minlength=3).tolist()

@@ -98,14 +98,11 @@ class Algorithm(checks.Validated, ABC):
     `fixed_draws = True` allows generators with a fixed seed, such as those of a public design.
     """
 
+    # An algorithm says
     id: ClassVar[str]  # must never change: random streams depend on it
     label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
     version: ClassVar[str]  # counts where code reads files or the environment, as these do not
-    problem_type: ClassVar[type]  # the kind of problem
-    templates: ClassVar[Templates]  # the family's loops
-    Settings: ClassVar[type]  # fields that are annotated as numbers, and choices
-    codes: ClassVar[dict[str, tuple]]  # choices: parameters with the rule `one_of`
     steps: ClassVar[Steps | None] = None  # the literal algorithm
     # optional, faster: (data, checkpoints, settings, rng) -> played
     fast_run: ClassVar[Callable | None] = None
@@ -113,9 +110,15 @@ class Algorithm(checks.Validated, ABC):
     lanes: ClassVar[Callable | None] = None
     # runs that share a stream: 64 where `fast_run` skips rounds, 32 in lanes
     runs_per_stream: ClassVar[int] = 4
+    max_horizon: ClassVar[int] = checks.MAX_ROUNDS  # largest horizon of a run
     # whether generators with a fixed seed in its code are meant
     fixed_draws: ClassVar[bool] = False
-    max_horizon: ClassVar[int] = checks.MAX_ROUNDS  # largest horizon of a run
+    # its family says
+    problem_type: ClassVar[type]  # the kind of problem
+    templates: ClassVar[Templates]  # the loops
+    # and these follow from its parameters
+    Settings: ClassVar[type]  # fields that are annotated as numbers, and choices
+    codes: ClassVar[dict[str, tuple]]  # choices: parameters with the rule `one_of`
 
     def __init_subclass__(cls, **more):
         """Do not inherit what plays faster, or other steps, along with steps or `start` anew."""
