@@ -512,6 +512,21 @@ def test_a_learner_in_plain_python_plays_and_runs_and_what_it_chooses_is_checked
         refused(partial(simulate.regret_curves, bad, problem, **call), "choose", repr(wrong))
 
 
+@pytest.mark.parametrize("rows", [1, 6])
+def test_a_learner_in_plain_python_is_given_the_advice_of_the_round(rows):
+    advice, given = np.random.default_rng(1).dirichlet([1, 1, 1], (rows, 2)), []
+
+    class Listener(Script):
+        def choose(self, advice):
+            given.append(advice)
+            return super().choose()
+
+    start = lambda self, arms, rng, horizon, experts: Listener([0] * horizon)  # noqa: E731
+    algorithm = toy(adversarial.ExpertAlgorithm, start=start)
+    algorithm.play(np.zeros((6, 3)), advice if rows > 1 else advice[0], 0)
+    assert (given == np.broadcast_to(advice, (6, 2, 3))).all()
+
+
 @jit
 def plan(arms, state, settings, t, rng):
     return t % 3 if t < 6 else settings
@@ -544,6 +559,34 @@ def test_what_a_kernel_chooses_is_checked(kind, problem, wrong):
     refused(lambda: algorithm.play(*data, 0), *named)
     refused(lambda: algorithm.run(problem, [9], 0, runs=2), *named)
     refused(lambda: simulate.regret_curves(algorithm, problem, 9, 2, 0, workers=1), *named)
+
+
+@jit
+def forget(arms, state, settings, t, arm, seen, rng):
+    arms[arm]["missing"] += 1
+
+
+@jit
+def advised_forget(experts, arms, state, settings, t, advice, arm, seen, rng):
+    experts[0]["missing"] += 1
+
+
+@every_toy
+def test_a_step_that_fails_is_named(kind, problem):
+    steps, advice = Steps(NOTHING, NOTHING, plan, forget), ()
+    if kind is adversarial.ExpertAlgorithm:
+        steps, advice = Steps(NOTHING, NOTHING, advised_plan, advised_forget, NOTHING), (np.eye(3),)
+    own = {"settings": lambda self, horizon, *sizes: 0, "real_losses": True}
+    algorithm = toy(kind, steps=steps, start=kind.start, **own)
+    around = [BatchedPrivate(algorithm, 1.0)] if kind is adversarial.AdversarialAlgorithm else []
+    data, named = tables(problem, np.full((9, 3), 0.5)), ("observe", "Toy", '["missing"]')
+    for fails in (algorithm, *around):
+        refused(lambda fails=fails: fails.play(*data, 0), *named)
+        refused(lambda fails=fails: fails.run(problem, [9], 0), *named)
+        learner = fails.start(3, 0, 9, *map(len, advice))
+        learner.choose(*advice)
+        seen = np.zeros(3) if kind is full_information.FullInformationAlgorithm else 0.0
+        refused(lambda learner=learner, seen=seen: learner.observe(seen), *named)
 
 
 @every_toy
