@@ -125,7 +125,7 @@ def test_what_rare_runs_decide_has_a_dagger_and_decides_nothing(root):
 
 def published_tex(root):
     """Publish figures and tables, narrow and wide, with names as users have them: their TeX."""
-    code = r"Takes `many_runs`, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon_1$ & a_b^c~d, \_, US$ #1"
+    code = r"Takes `many_runs`, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon_1$ & a_b^c~d, US$ #1"
     for key, size in (("narrow", style.COLUMN), ("across", style.PAGE)):
         fig, _ = plt.subplots(figsize=size)
         publish.figure(fig, DATA, said("figure", key, caption=f"{code}: {HU}."))

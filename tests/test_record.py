@@ -18,6 +18,7 @@ from test_publish import DATA, HU, draw, find, said
 from privregret.core import files
 from privregret.core.files import ROOT, locked
 from privregret.press import batch, notebook, publish, record, render, tex
+from privregret.press.findings import estimate_of
 
 ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
 
@@ -292,7 +293,8 @@ def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
     for book, entry in record.read(ROOT)["notebooks"].items():
         found = {row["value"]: row for row in entry.get("findings", ())}
         for name, number in entry.get("numbers", {}).items():
-            shown = [tex.measured(of) for of in (number, found.get(number["value"], number))]
+            pair = number, found.get(number["value"], number)
+            shown = [tex.measured(estimate_of(one)) for one in pair]
             if len({*shown}) > 1:
                 apart.append(f"{book}: {name} is {shown[0]}, the finding {shown[1]}")
     assert not apart, "; ".join(apart)

@@ -114,7 +114,10 @@ def test_a_bad_file_is_refused(tmp_path):
                 *(({"but_at_most": limit}, "but_at_most", limit) for limit in ("a", [1])),
                 ({"but_at_most": 0.5}, "but_at_most", "beyond", "1"),
                 ({"failure": "condition"}, "failure", "repair"),
-                *(({"rows": ["K", 2]}, "rows", "2]"), ({"macro": ["x"]}, "macro")),
+                *(({"rows": ["K", 2]}, "rows[1]", "2"), ({"macro": ["x"]}, "macro")),
+                *(({"between": ends}, "between") for ends in (1, [1, 2, 3], [2, 1])),
+                ({"within": -1}, "within", "-1.0"),
+                ({"note": r"25 \% of $\epsilon$"}, "note", "$formulas$"),
             )
         ),
     ):

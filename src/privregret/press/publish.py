@@ -23,13 +23,11 @@ from IPython.display import HTML, Image, Markdown, display
 from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
-from privregret.press import notebook, record, render, style, text
+from privregret.press import notebook, record, render, style, tex, text
 from privregret.press.findings import (
     CLAIM,
-    LIMITS,
-    SIGNS,
+    CRITERION,
     Finding,
-    beyond,
     criterion,
     in_words,
     numbers_of,
@@ -37,17 +35,15 @@ from privregret.press.findings import (
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
 from privregret.press.record import KINDS, LIBRARIES
-from privregret.press.tex import folded, one_epsilon, power, tex_escape
+from privregret.press.tex import folded, one_epsilon
 from privregret.press.tex import integer as integer
-from privregret.press.tex import measured as printed
-from privregret.press.tex import value as without_error
 
 style.use()
 
 MARK = r"$^\dagger$"
-# what ends the first part of a caption, which says what its figure shows, and its first sentence;
-# not after "et al." in front of a year
-MESSAGE, SENTENCE = re.compile(r"[.:] (?!\()"), re.compile(r"\. (?!\()")
+# what ends the first part of a caption, which says what its figure shows; not after "et al." in
+# front of a year
+MESSAGE = re.compile(r"[.:] (?!\()")
 
 
 def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
@@ -75,8 +71,8 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
     summary = MESSAGE.split(caption)[0]
-    tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
-    contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
+    environment = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
+    contents = [pdf.getvalue(), png.getvalue(), _csv(data), environment]
     _publish("figure", name, caption, contents, **({"wide": True} if star else {}))
     _show(Image(png.getvalue(), width=int(inches * style.PIXELS)), name, caption)
 
@@ -105,31 +101,23 @@ def table(
         means = zip(shown["mean"], frame.heavy, strict=True)
         shown["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
         caption += f" {MARK}: rare runs decide this mean, and its error is not known."
-    # \raggedright would change the row's end, and without the space a first word would not be
-    # hyphenated
-    ragged = {c: r"\rightskip\fill\hspace{0pt}" for c in widths}
-    escaped = shown.map(_typeset)
-    running = escaped.assign(**{c: [r + words for words in escaped[c]] for c, r in ragged.items()})
-    headings = {c: ragged.get(c, "") + tex_escape(heading) for c, heading in columns.items()}
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
     # the rest is between columns
     stretch = 0.92 / sum(widths.values()) if set(widths) == set(columns) else 1.0
     kinds |= {c: rf"p{{{stretch * width:.3g}\linewidth}}" for c, width in widths.items()}
-    form = f"@{{}}{''.join(kinds.values())}@{{}}"
-    rows = running.rename(columns=headings).to_latex(index=False, column_format=form)
-    if widths:
-        rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
-    shown, points = shown.rename(columns=columns), _width(shown, columns)
+    shown = shown.map(lambda cell: _cell(cell, ".6g") if isinstance(cell, float) else str(cell))
+    points = _width(shown, columns)
+    # \raggedright would change the row's end, and without the space a first word would not be
+    # hyphenated
+    before = [r"\rightskip\fill\hspace{0pt}" if c in widths else "" for c in columns]
+    lines = columns.values(), *shown.itertuples(index=False)
+    rows = [map("".join, zip(before, map(tex.tex_escape, line), strict=True)) for line in lines]
     # a tenth more fits once it is smaller
     star = "*" if widths or points > 1.1 * 72 * style.COLUMN[0] else ""
-    rows, more = one_epsilon(rows).rstrip(), {"running": bool(widths), "points": round(points)}
-    tex = _tex("table", name, caption, star=star, rows=rows, **more)
-    _publish("table", name, caption, [_csv(frame), tex])
-    _show(HTML(shown.to_html(index=False)), name, caption)
-
-
-def _typeset(cell):
-    return _cell(cell, ".6g") if isinstance(cell, float) else tex_escape(str(cell))
+    more = {"rows": rows, "kinds": kinds.values(), "running": bool(widths), "points": round(points)}
+    environment = _tex("table", name, caption, star=star, **more)
+    _publish("table", name, caption, [_csv(frame), environment])
+    _show(HTML(shown.rename(columns=columns).to_html(index=False)), name, caption)
 
 
 def _cell(value, spec):
@@ -137,7 +125,7 @@ def _cell(value, spec):
     if pd.isna(value):
         return ""
     said = format(value, spec)
-    return f"${power(said)}$" if re.match("-|.*(inf|e[-+])", said) else said
+    return f"${tex.formula(said)}$" if re.match("-|.*(inf|e[-+])", said) else said
 
 
 def _width(shown, headings):
@@ -149,9 +137,9 @@ def _width(shown, headings):
 
 def _show(output, name, caption):
     if get_ipython():
-        first, *rest = SENTENCE.split(one_epsilon(caption), maxsplit=1)
-        line = f"<i>{name}.</i> {html.escape(first, quote=False)}{'.' if rest else ''}"
-        display(output, Markdown(folded(line, *rest) if rest else line))
+        first, rest = tex.first_sentence(one_epsilon(caption))
+        line = f"<i>{name}.</i> {html.escape(first, quote=False)}"
+        display(output, Markdown(folded(line, rest) if rest else line))
 
 
 def number(name: str, value, meaning: str) -> None:
@@ -187,37 +175,39 @@ def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names:
 def _judge(key, numbers, where, names):
     """Judge all numbers by one criterion; the worst is the finding's, and fills «value»."""
     entry = dict(text.entry(notebook.running().texts, "claim", key))
-    form = _filled({f: entry.pop(f) for f in (*SIGNS, "within") if f in entry}, names)
+    problem = f"{notebook.current.name}.toml, [claim.{key}]: "
+    form = _filled({field: entry.pop(field) for field in CRITERION if field in entry}, names)
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
-    limits = _filled({f: entry.pop(f) for f in LIMITS if f in entry}, names)
-    if wrong := beyond({f: float(v) for f, v in limits.items()}, numbers):
-        raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {wrong}")
-    measured = numbers[agrees.worst(numbers)]
-    said = _filled(entry, names | {"value": without_error(numbers_of(measured))})
-    macro, _ = said.pop("macro", ""), said.pop("rows", None)
+    if wrong := agrees.impossible(numbers):
+        raise text.TextError(problem + wrong)
+    worst = numbers[agrees.worst(numbers)]
+    said = _filled(entry, names | {"value": tex.value(worst)}) | {"key": key}
+    macros = said.pop("macro", {})
+    if isinstance(macros, str):
+        macros = {macros: {}}
     if "figure" in said:
         said["figure"] = _name(said["figure"])
-    rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
-    more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
-    found = Finding(measured=measured, criterion=agrees, **said | more)
+    rows = [w | {"measured": tex.measured(n)} for w, n in zip(where, numbers, strict=True)]
+    said["rows"] = tuple(rows) if len(rows) > 1 else ()
+    finding = Finding(measured=worst, criterion=agrees, **said)
     # the batch command's run, at the notebook's own parameters
-    if found.contradiction and os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
-        raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {found.contradiction}")
-    macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
+    if os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
+        if finding.contradiction:
+            raise text.TextError(problem + finding.contradiction)
     with _changing() as (_, mine):
-        kept = mine.setdefault("findings", [])
-        kept[:] = [row for row in kept if row["key"] != key]
-        kept.append(found.row() | ({"macros": sorted(macros)} if macros else {}))
+        others = [row for row in mine.get("findings", []) if row["key"] != key]
+        row = finding.row() | ({"macros": sorted(macros)} if macros else {})
+        mine["findings"] = [*others, row]
     for name, at in macros.items():
-        one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
         # of no row: the one that decides
-        one = one if at else [measured]
-        if len(one) != 1:
-            raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
-        number(name, one[0], f"{found.place}: {found.quantity}")
+        chosen = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
+        chosen = chosen if at else [worst]
+        if len(chosen) != 1:
+            raise text.TextError(f"{problem}macro {name} names {len(chosen)} rows, not one")
+        number(name, chosen[0], f"{finding.place}: {finding.quantity}")
     if get_ipython():
-        display(Markdown(one_epsilon(folded(*_told(found)))))
-    return found
+        display(Markdown(one_epsilon(folded(*_told(finding)))))
+    return finding
 
 
 def _told(found):
@@ -230,7 +220,9 @@ def _told(found):
     parts = {"Says": found.claim, "Measured": f"{found.quantity}{worst}", "Note": found.note}
     parts |= {"Criterion": found.criterion.text, found.failure.capitalize(): found.repair}
     said = [f"*{name}:* {part}" for name, part in parts.items() if part]
-    line = f"<b>{place}</b>{kind}: {title}. <b>{verdict}</b>, {printed(found.row())} ({limit})"
+    line = (
+        f"<b>{place}</b>{kind}: {title}. <b>{verdict}</b>, {tex.measured(found.measured)} ({limit})"
+    )
     return line, *said, *([_pipes(found.rows)] if found.rows else [])
 
 
@@ -247,6 +239,11 @@ def _name(key):
     return f"{notebook.running().name.split('/')[0]}/{key}"
 
 
+def _paper():
+    """The paper of the notebook, or None if it is ours."""
+    return PAPERS.get(notebook.current.name.split("/")[0])
+
+
 def _text(section, key, names):
     """An entry of the notebook's texts, with its slots filled."""
     # by hand, a figure or table of one's own needs no caption
@@ -259,18 +256,17 @@ def _text(section, key, names):
         _stands_alone(_name(key), said["caption"])
     if notebook.current.other:
         message, *rest = MESSAGE.split(said["caption"], maxsplit=1)
-        paper = PAPERS.get(_name(key).split("/")[0])
+        paper = _paper()
         if paper and rest and paper.cited not in rest[0]:
             rest.append(f"{paper.cited}.")
-        said["caption"] = " ".join(one[:1].upper() + one[1:] for one in rest or [message])
+        said["caption"] = " ".join(part[:1].upper() + part[1:] for part in rest or [message])
     return said
 
 
 def _filled(entry, names):
     """Texts whose slots are filled from these names, those of the notebook, and its phrases."""
-    running = notebook.current
-    paper = running.name.split("/")[0]
-    cited = {"cited": PAPERS[paper].cited} if paper in PAPERS else {}
+    running, paper = notebook.current, _paper()
+    cited = {"cited": paper.cited} if paper else {}
     return text.filled(entry, cited | running.names | names, running.texts.get("text", {}))
 
 
@@ -306,7 +302,7 @@ def _changing():
 def _stands_alone(name, caption):
     """A caption is read where nothing else of its notebook is: it names the paper, and its numbers
     can be read."""
-    paper = PAPERS.get(name.split("/")[0])
+    paper = _paper()
     if paper and paper.cited not in caption:
         raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
     for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
@@ -353,4 +349,4 @@ def _csv(frame):
     for column in frame.columns:
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", str(column)):
             raise ValueError(f"a column's name has letters, digits and underscores, got {column!r}")
-    return frame.to_csv(index=False, float_format="%.12g", lineterminator="\n").encode()
+    return render.csv(frame).encode()
