@@ -34,7 +34,7 @@ from privregret.press.findings import (
 )
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.record import KINDS, LIBRARIES
+from privregret.press.record import LIBRARIES
 from privregret.press.tex import folded, one_epsilon
 from privregret.press.tex import integer as integer
 
@@ -68,12 +68,10 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
         fig.savefig(pdf, format="pdf", metadata=undated | {"Title": name})
         _few_colours(fig).save(png, "png", compress_level=6, dpi=(style.DPI, style.DPI))
     plt.close(fig)
-    inches = fig.get_figwidth()
-    star = "*" if inches > 1.1 * style.COLUMN[0] else ""
-    summary = MESSAGE.split(caption)[0]
-    environment = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
-    contents = [pdf.getvalue(), png.getvalue(), _csv(data), environment]
-    _publish("figure", name, caption, contents, **({"wide": True} if star else {}))
+    inches, pictures = fig.get_figwidth(), {".pdf": pdf.getvalue(), ".png": png.getvalue()}
+    wide, summary = inches > 1.1 * style.COLUMN[0], MESSAGE.split(caption)[0]
+    values = {"wide": wide, "inches": f"{inches:g}", "summary": summary}
+    _publish("figure", name, caption, data, pictures, **values)
     _show(Image(png.getvalue(), width=int(inches * style.PIXELS)), name, caption)
 
 
@@ -94,44 +92,46 @@ def table(
     name, said = _name(key), _text("table", key, names)
     caption, widths = said["caption"], said.get("widths", {})
     columns = columns or said.get("columns") or {column: column for column in frame}
-    shown = frame[list(columns)].copy()
-    for column, spec in (formats or said.get("formats", {})).items():
-        shown[column] = [_cell(v, spec) for v in shown[column]]
-    if "mean" in shown and frame.get("heavy", pd.Series(dtype=bool)).any():
-        means = zip(shown["mean"], frame.heavy, strict=True)
-        shown["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
+    formats = formats or said.get("formats", {})
+    cells = {c: [_cell(value, formats.get(c)) for value in frame[c]] for c in columns}
+    if "mean" in cells and frame.get("heavy", pd.Series(dtype=bool)).any():
+        means = zip(cells["mean"], frame.heavy, strict=True)
+        cells["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
         caption += f" {MARK}: rare runs decide this mean, and its error is not known."
-    kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
+    # with its heading
+    columns = {c: [heading, *cells[c]] for c, heading in columns.items()}
+    points = _width(columns.values())
     # the rest is between columns
     stretch = 0.92 / sum(widths.values()) if set(widths) == set(columns) else 1.0
+    kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
     kinds |= {c: rf"p{{{stretch * width:.3g}\linewidth}}" for c, width in widths.items()}
-    shown = shown.map(lambda cell: _cell(cell, ".6g") if isinstance(cell, float) else str(cell))
-    points = _width(shown, columns)
     # \raggedright would change the row's end, and without the space a first word would not be
     # hyphenated
-    before = [r"\rightskip\fill\hspace{0pt}" if c in widths else "" for c in columns]
-    lines = columns.values(), *shown.itertuples(index=False)
-    rows = [map("".join, zip(before, map(tex.tex_escape, line), strict=True)) for line in lines]
+    before = {c: r"\rightskip\fill\hspace{0pt}" if c in widths else "" for c in columns}
+    quoted = [[before[c] + tex.tex_escape(cell) for cell in columns[c]] for c in columns]
     # a tenth more fits once it is smaller
-    star = "*" if widths or points > 1.1 * 72 * style.COLUMN[0] else ""
-    more = {"rows": rows, "kinds": kinds.values(), "running": bool(widths), "points": round(points)}
-    environment = _tex("table", name, caption, star=star, **more)
-    _publish("table", name, caption, [_csv(frame), environment])
-    _show(HTML(shown.rename(columns=columns).to_html(index=False)), name, caption)
+    wide = bool(widths) or points > 1.1 * 72 * style.COLUMN[0]
+    values = {"wide": wide, "kinds": kinds.values(), "rows": zip(*quoted, strict=True)}
+    values |= {"running": bool(widths), "points": round(points)}
+    _publish("table", name, caption, frame, {}, **values)
+    shown = pd.DataFrame(cells).set_axis([heading for heading, *_ in columns.values()], axis=1)
+    _show(HTML(shown.to_html(index=False)), name, caption)
 
 
 def _cell(value, spec):
-    """A formatted number; a minus sign, a power of ten and infinity as formulas."""
+    """A value as a table prints it: a number in its format, or with six digits; a minus sign, a
+    power of ten and infinity as formulas."""
+    if spec is None and not isinstance(value, float):
+        return str(value)
     if pd.isna(value):
         return ""
-    said = format(value, spec)
+    said = format(value, spec or ".6g")
     return f"${tex.formula(said)}$" if re.match("-|.*(inf|e[-+])", said) else said
 
 
-def _width(shown, headings):
+def _width(columns):
     """Points that a table needs in small type, 4.7 a sign; a command is none."""
-    columns = ((headings[c], *shown[c]) for c in headings)
-    texts = [[re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(t)) for t in column] for column in columns]
+    texts = [[re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", text) for text in column] for column in columns]
     return sum(4.7 * max(map(len, column)) + 12 for column in texts) - 12
 
 
@@ -194,17 +194,18 @@ def _judge(key, numbers, where, names):
     if os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
         if finding.contradiction:
             raise text.TextError(problem + finding.contradiction)
+    for name, at in macros.items():
+        # of no row: the one that decides
+        chosen = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
+        macros[name] = chosen if at else [worst]
+        if len(macros[name]) != 1:
+            raise text.TextError(f"{problem}macro {name} names {len(chosen)} rows, not one")
     with _changing() as (_, mine):
         others = [row for row in mine.get("findings", []) if row["key"] != key]
         row = finding.row() | ({"macros": sorted(macros)} if macros else {})
         mine["findings"] = [*others, row]
-    for name, at in macros.items():
-        # of no row: the one that decides
-        chosen = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
-        chosen = chosen if at else [worst]
-        if len(chosen) != 1:
-            raise text.TextError(f"{problem}macro {name} names {len(chosen)} rows, not one")
-        number(name, chosen[0], f"{finding.place}: {finding.quantity}")
+    for name, (chosen,) in macros.items():
+        number(name, chosen, f"{finding.place}: {finding.quantity}")
     if get_ipython():
         display(Markdown(one_epsilon(folded(*_told(finding)))))
     return finding
@@ -319,30 +320,27 @@ def _few_colours(fig):
     return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
-def _publish(kind, name, caption, contents, **more):
+def _publish(kind, name, caption, frame, pictures, wide, **values):
+    """Write the files of a figure or table: `pictures`, its numbers, and TeX by its template."""
     if not record.NAME.fullmatch(name):
         text = f"a {kind}'s name is paper key, slash, key of small letters, digits, - and ."
         raise ValueError(f"{text}, got {name!r}")
-    running = notebook.current
-    written = dict(zip(KINDS[kind], contents, strict=True))
+    running, caption = notebook.current, caption + _other()
+    values |= {"kind": kind, "name": name, "caption": caption, "notebook": running.name}
+    quoted = render.filled(f"{kind}.tex", star="*" if wide else "", **values).encode()
+    contents = pictures | {".csv": _csv(frame), ".tex": quoted}
     with _changing() as (manifest, _):
         record.refuse_clashes(manifest, running.name, [name])
         if (had := manifest["outputs"].get(name, {}).get("kind", kind)) != kind:
             raise ValueError(f"{name} is already published as a {had}: give the {kind} another key")
-        for ending, content in written.items():
+        for ending, content in contents.items():
             files.write(output_root() / "figures" / f"{name}{ending}", content)
         manifest["outputs"][name] = {
             "kind": kind,
             "notebook": running.name,
-            "files": {ending: files.digest(content) for ending, content in written.items()},
-            "caption": one_epsilon(caption + _other()),
-        } | more
-
-
-def _tex(kind, name, caption, **values):
-    made_by = {"kind": kind, "name": name, "caption": caption + _other()}
-    made_by["notebook"] = notebook.current.name
-    return render.filled(f"{kind}.tex", **made_by, **values).encode()
+            "files": {ending: files.digest(content) for ending, content in contents.items()},
+            "caption": one_epsilon(caption),
+        } | ({"wide": True} if wide and kind == "figure" else {})
 
 
 def _csv(frame):
