@@ -272,6 +272,7 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry():
         kept, fresh = pd.DataFrame(FRAME), pd.DataFrame(FRAME)
         fresh.loc[row, column] = value
         assert record.moved(kept, fresh) == (column if moved else ""), value
+    assert record.moved(kept, kept[:1]) and record.moved(kept, kept[["x", "n"]])
 
 
 def lapsed(job, manifest):
