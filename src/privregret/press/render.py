@@ -39,6 +39,11 @@ KIND = "Algorithm|Theorem|Lemma|Corollary|Proposition|Remark|Section|Figure|Tabl
 PLACE = re.compile(rf"((?i:{KIND}))s? ((?:(?:, | and | to )?[A-Z]?\.?\d[\d.]*(?:\([iv]+\))?)+)")
 # packages that implement no algorithm, problem or bound
 NO_ITEMS = {*"core estimates exact press privacy studies".split()}
+# what has the name of its template, other pages, and the blocks of the README
+NAMES = "findings.md errata.md errata.tex not-reproduced.tex statements.tex tolerance.tex"
+PAGES = {f"figures/{name}": name for name in (*NAMES.split(), "verdicts.tex")}
+PAGES |= {"figures/README.md": "index.md", "paper/numbers.tex": "numbers.tex"}
+BLOCKS = {"findings": "README.md", "papers": "papers.md"}
 BLOCK = re.compile(r"(<!-- (findings|papers) -->\n).*?(<!-- end of \2 -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
@@ -76,55 +81,37 @@ def csv(frame: pd.DataFrame) -> str:
 def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without blocks stays as it is."""
     manifest = record.read(root)
-    rows, slips = list(_rows(manifest)), list(_slips(manifest))
+    rows, slips, books = list(_rows(manifest)), list(_slips(manifest)), manifest["notebooks"]
     by_paper = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
-    by_id = {row["id"]: row for row in rows}
-    shown_by = defaultdict(list)
-    for row in rows:
-        shown_by[row["figure"]].append(row)
     named = sorted(manifest["outputs"].items())
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
-    folders = {
-        f"figures/{paper}/README.md": filled(
-            "folder.md", paper=paper, **_mapping(paper, list(of), by_paper.get(paper, ()))
-        )
-        for paper, of in groupby(outputs, itemgetter("paper"))
-    }
-    total = _count(rows)
-    tally = [*((paper, _count(of)) for paper, of in by_paper.items()), ("all", total)]
-    counted = {"tally": tally, "claims": [total[CLAIM, verdict] for verdict in VERDICTS[CLAIM]]}
-    vague = {"vague": [row for row in rows if row["half"]]}
-    failing = [row for row in rows if row["failing"] == 0]
     # with other parameters an error may not be seen
-    errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failing)]
+    errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row["fails"])]
     agree = (row for row in rows if row["kind"] == CLAIM and row["verdict"] == VERDICTS[CLAIM][0])
     bounds = [row["value"] for row in agree if row["criterion"] == "<= 1"]
-    count = counts(total, errata, len(slips), bounds)
-    errata = sorted(errata + slips, key=lambda row: [*FAILURES].index(row["failure"]))
-    books = manifest["notebooks"]
+    total = _count(rows)
     numbers = sorted(chain(*(entry.get("numbers", {}).items() for entry in books.values())))
-    numbers = [(name, tex.measured(estimate_of(e)), e["meaning"]) for name, e in numbers]
-    parameters = {name: entry.get("parameters") for name, entry in books.items()}
-    blocks = {"findings": filled("README.md", found=by_id, parameters=parameters, **counted)}
-    blocks["papers"] = filled("papers.md")
-    return {
-        "figures/findings.csv": csv(pd.DataFrame(rows, columns=COLUMNS)),
-        "figures/findings.md": filled(
-            "findings.md", listed=by_paper, found=by_id, **vague, **counted
-        ),
-        "figures/tolerance.tex": filled("tolerance.tex", **vague),
-        "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by),
-        "figures/verdicts.tex": filled("verdicts.tex", **counted),
-        "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=failing),
-        "figures/errata.md": filled("errata.md", rows=errata),
-        "figures/errata.jsonl": "".join(map(_erratum, errata)),
-        "figures/errata.tex": filled("errata.tex", rows=errata),
-        "figures/statements.tex": filled("statements.tex", rows=rows),
-        "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=count),
-        "README.md": BLOCK.sub(
-            lambda block: f"{block[1]}{blocks[block[2]]}{block[3]}", _now(root / "README.md")
-        ),
-    } | folders
+    values = {
+        "rows": rows,
+        "by_id": {row["id"]: row for row in rows},
+        "by_paper": by_paper,
+        "outputs": outputs,
+        "books": books,
+        "tally": [*((paper, _count(of)) for paper, of in by_paper.items()), ("all", total)],
+        "claims": [total[CLAIM, verdict] for verdict in VERDICTS[CLAIM]],
+        "counts": list(counts(total, errata, len(slips), bounds)),
+        "errata": sorted(errata + slips, key=lambda row: [*FAILURES].index(row["failure"])),
+        "numbers": [(name, tex.measured(estimate_of(e)), e["meaning"]) for name, e in numbers],
+    }
+    pages = {path: filled(template, **values) for path, template in PAGES.items()}
+    pages["figures/findings.csv"] = csv(pd.DataFrame(rows, columns=COLUMNS))
+    pages["figures/errata.jsonl"] = "".join(map(_erratum, values["errata"]))
+    for paper, of in groupby(outputs, itemgetter("paper")):
+        mapping = _mapping(paper, list(of), by_paper.get(paper, ()))
+        pages[f"figures/{paper}/README.md"] = filled("folder.md", paper=paper, **mapping)
+    blocks = {name: filled(template, **values) for name, template in BLOCKS.items()}
+    readme = _now(root / "README.md")
+    return pages | {"README.md": BLOCK.sub(lambda b: f"{b[1]}{blocks[b[2]]}{b[3]}", readme)}
 
 
 def places(text: str) -> Iterator[str]:
@@ -220,7 +207,8 @@ def _rows(manifest):
             more["aside"] = "" if row["kind"] == CLAIM else f" ({row['kind']})"
             # the place in a list of claims, then steps, each of which begins with what fails
             more["kind_order"] = [*KINDS].index(row["kind"])
-            more["failing"] = (4, 3, 2, 0, 1)[VERDICTS[row["kind"]].index(row["verdict"])]
+            more["verdict_order"] = (4, 3, 2, 0, 1)[VERDICTS[row["kind"]].index(row["verdict"])]
+            more["fails"] = more["verdict_order"] == 0
             more["half"] = at_tolerance(row, TOLERANCE / 2)
             more["twice"] = at_tolerance(row, TOLERANCE * 2)
             yield dict.fromkeys((*STATED, "macros"), "") | row | book | more
