@@ -252,8 +252,18 @@ def test_bounds_count_by_how_far_below_them_the_reproduced_claims_are():
 def test_only_reproduced_claims_that_something_is_below_a_bound_count(root):
     find(0.05, "bound", place="Lemma 1", claim="Is.")
     find(0.05, "ours", place="Lemma 2", claim="Is.", kind="ours")
-    find(2.0, "above", place="Lemma 3", claim="Is.", failure="error", repair="No.", stands="no")
+    find(0.05, "two", place="Lemma 3", claim="Is.", at_most=2)
+    find(2.0, "above", place="Lemma 4", claim="Is.", failure="error", repair="No.", stands="no")
     assert r"\boundsTotal}{1}" in render.texts(root)["paper/numbers.tex"]
+
+
+def test_an_error_that_a_run_with_other_parameters_does_not_see_is_no_erratum(root, monkeypatch):
+    monkeypatch.setattr(notebook.current, "other", {"runs": 2})
+    error = {"failure": "error", "printed": "Is.", "repair": "Is not.", "stands": "no"}
+    find(0.5, "unseen", place="Lemma 1", claim="Is.", **error)
+    find(2.0, "seen", place="Lemma 2", claim="Is.", **error)
+    errata = render.texts(root)["figures/errata.jsonl"].splitlines()
+    assert [json.loads(line)["id"] for line in errata] == ["hu2021/seen"]
 
 
 FRAME = {"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0]}

@@ -31,8 +31,6 @@ SLOT = re.compile("«([^»:]*):?([^»]*)»")
 # what is not plain in a text
 MARKED = re.compile(r"\$.*?\$|`.*?`")
 TABLE = checks.instance_of(dict)
-
-
 # per section: what an entry must have, and what it may have
 FIELDS: dict[str, tuple[set, set]] = {
     "figure": ({"caption"}, set()),
@@ -78,10 +76,13 @@ RULES: dict[str, Callable[[str, Any], Any]] = {
     "macro": lambda name, value: isinstance(value, str) or _table_of(TABLE)(name, value),
     "widths": _table_of(checks.probability),
 }
-RULES |= dict.fromkeys(("columns", "text"), _table_of(_plain))
+RULES |= {"columns": _table_of(_plain)}
 RULES |= dict.fromkeys(("formats", "edit"), _table_of(checks.text))
 RULES |= dict.fromkeys("ask run answer holds".split(), checks.text)
 RULES |= dict.fromkeys(CRITERION, lambda name, value: None)
+# the same for a file
+SECTIONS = dict.fromkeys((*FIELDS, "smoke"), TABLE) | {"text": _table_of(_plain)}
+SECTIONS |= {"checked": checks.instance_of(datetime.date)}
 
 
 class TextError(OneLine, ValueError):
@@ -91,18 +92,12 @@ class TextError(OneLine, ValueError):
 def read(file: Path) -> dict[str, dict]:
     """Return section -> key -> entry; TextError in one line for a file that breaks the rules."""
     content = toml(file, TextError)
-    texts: dict[str, Any] = {s: content.pop(s, {}) for s in (*FIELDS, "text", "smoke")}
-    checked, exercises = content.pop("checked", None), content.pop("exercise", [])
-    if checked and type(checked) is not datetime.date:
-        raise TextError(f"{file.name}: checked must be a date such as 2026-11-26, got {checked!r}")
-    if content:
-        known = ", ".join((*texts, "[exercise]"))
-        raise TextError(f"{file.name}: no section [{min(content)}]: {known} are allowed")
+    exercises = content.pop("exercise", [])
+    _check_entry(file.name, content, set(), {*SECTIONS, "[exercise]"}, SECTIONS)
+    texts = {section: content.get(section, {}) for section in SECTIONS}
+    texts |= {"checked": str(content.get("checked", "")), "exercise": exercises}
     if not isinstance(exercises, list):
         raise TextError(f"{file.name}: an exercise must be an [[exercise]], got {exercises!r:.80}")
-    for section, entries in texts.items():
-        if not isinstance(entries, dict):
-            raise TextError(f"{file.name}: [{section}] must be a table, got {entries!r}")
     for i, exercise in enumerate(exercises, 1):
         where = f"{file.name}, exercise {i}"
         kind = exercise.get("kind") if isinstance(exercise, dict) else None
@@ -110,13 +105,12 @@ def read(file: Path) -> dict[str, dict]:
             raise TextError(f"{where}: kind must be {', '.join(EXERCISES)}, got {kind!r}")
         entry = {field: value for field, value in exercise.items() if field != "kind"}
         _check_entry(where, entry, *EXERCISES[kind])
-    _check_entry(file.name, {"text": texts["text"]}, set(), {"text"})
     for section, allowed in FIELDS.items():
         for key, entry in texts[section].items():
             _check_entry(where := f"{file.name}, [{section}.{key}]", entry, *allowed)
             if section == "claim":
                 _check_claim(where, entry)
-    return texts | {"checked": str(checked or ""), "exercise": exercises}
+    return texts
 
 
 def of_notebook(name: str) -> dict[str, dict]:
@@ -143,7 +137,7 @@ def listed() -> dict[str, str]:
     file = NOTEBOOKS / "findings.txt"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     words = [line.partition(" ")[::2] for line in lines if line and line[0] != "#"]
-    return {one: mark.strip() for one, mark in words}
+    return {name: mark.strip() for name, mark in words}
 
 
 def ids(name: str) -> list[str]:
@@ -168,14 +162,15 @@ def ids(name: str) -> list[str]:
     return [f"{paper}/{key}" for key in own]
 
 
-def list_ids(found: list[str]) -> None:
+def list_ids(names: list[str]) -> None:
     """Append those ids to `notebooks/findings.txt` that it does not have."""
-    if new := [one for one in found if one not in listed()]:
+    known = listed()
+    if new := [name for name in names if name not in known]:
         with open(NOTEBOOKS / "findings.txt", "a", encoding="utf-8") as file:
-            file.write("".join(f"{one}\n" for one in new))
+            file.writelines(f"{name}\n" for name in new)
 
 
-def _check_entry(where, entry, must, may):
+def _check_entry(where, entry, must, may, rules=RULES):
     """Refuse an entry that lacks a field, has an unknown one, or one against its rule."""
     if not isinstance(entry, dict) or must - entry.keys():
         raise TextError(f"{where} must have {', '.join(sorted(must))}")
@@ -184,7 +179,7 @@ def _check_entry(where, entry, must, may):
         raise TextError(f"{where}: no field {min(unknown)}: {allowed} are allowed")
     for field, value in entry.items():
         try:
-            RULES.get(field, _plain)(field, value)
+            rules.get(field, _plain)(field, value)
         except (TypeError, ValueError) as problem:
             raise TextError(f"{where}: {problem}") from None
 
@@ -212,11 +207,11 @@ def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dic
     `spare`, or a TextError."""
     entries = texts.get(section, {})
     match = key if key in entries else next((p for p in entries if fnmatch.fnmatch(key, p)), None)
-    if match is None and spare is not None:
-        return spare
-    if match is None:
+    if match is not None:
+        return entries[match]
+    if spare is None:
         raise TextError(f"no [{section}.{key}]: known are {', '.join(entries) or 'none'}")
-    return entries[match]
+    return spare
 
 
 def fill(template: str, names: dict, phrases: dict) -> str:
