@@ -183,7 +183,7 @@ def test_algorithms_of_the_papers_are_in_their_tables():
 
 @pytest.mark.parametrize("key", [*PAPERS, OURS])
 def test_the_page_of_a_paper_shows_the_picture_that_a_notebook_begins_with(key):
-    page = (ROOT / f"figures/{key}/README.md").read_text()
+    page = render.texts(ROOT)[f"figures/{key}/README.md"]
     for file in (ROOT / f"notebooks/{key}").glob("*.ipynb"):
         first = "".join(json.loads(file.read_bytes())["cells"][0]["source"])
         pictures = re.findall(rf"figures/{key}/([\w-]+\.png)", first)

@@ -25,11 +25,9 @@ from privregret.core import files
 from privregret.estimates import Estimate, exactly
 from privregret.press import notebook, record, render, style, tex, text
 from privregret.press.findings import (
-    CLAIM,
     CRITERION,
     Finding,
     criterion,
-    in_words,
     numbers_of,
 )
 from privregret.press.notebook import output_root
@@ -207,32 +205,8 @@ def _judge(key, numbers, where, names):
     for name, (chosen,) in macros.items():
         number(name, chosen, f"{finding.place}: {finding.quantity}")
     if get_ipython():
-        display(Markdown(one_epsilon(folded(*_told(finding)))))
+        display(Markdown(one_epsilon(render.filled("finding.md", finding=finding))))
     return finding
-
-
-def _told(found):
-    """A finding as a notebook shows it: a line of HTML, then what is folded below it."""
-    kind = "" if found.kind == CLAIM else f" ({found.kind})"
-    place, title, verdict = map(html.escape, (found.place, found.title, found.verdict))
-    agrees = {True: "{}", False: "not {}", None: "{}?"}[found.criterion.judge(found.measured)]
-    limit = agrees.format(in_words(found.criterion.text))
-    worst = ", of the worst row" if found.rows else ""
-    parts = {"Says": found.claim, "Measured": f"{found.quantity}{worst}", "Note": found.note}
-    parts |= {"Criterion": found.criterion.text, found.failure.capitalize(): found.repair}
-    said = [f"*{name}:* {part}" for name, part in parts.items() if part]
-    line = (
-        f"<b>{place}</b>{kind}: {title}. <b>{verdict}</b>, {tex.measured(found.measured)} ({limit})"
-    )
-    return line, *said, *([_pipes(found.rows)] if found.rows else [])
-
-
-def _pipes(rows):
-    """Rows as a table of Markdown, in which a bar of a formula would end a cell."""
-    lines = [[*rows[0]], ["---"] * len(rows[0]), *([*row.values()] for row in rows)]
-    texts = [[f"{v:g}" if isinstance(v, float) else str(v) for v in line] for line in lines]
-    safe = [[text.replace("|", r"\vert ") for text in line] for line in texts]
-    return "\n".join(f"| {' | '.join(line)} |" for line in safe)
 
 
 def _name(key):
@@ -253,11 +227,15 @@ def _text(section, key, names):
         said = _filled(text.entry(notebook.current.texts, section, key, spare), names)
     except text.TextError as problem:
         raise text.TextError(f"[{section}.{key}]: {problem}") from None
-    if said["caption"]:
-        _stands_alone(_name(key), said["caption"])
+    caption, paper = said["caption"], _paper()
+    # it is read where nothing else of its notebook is
+    if caption and paper and paper.cited not in caption:
+        raise ValueError(f"{_name(key)}: the caption does not name {paper.cited!r}")
+    if found := re.search(r"\b[Tt]he paper\b|(?<![\d.])\d{5,}", caption):
+        hint = f"but says {found[0]!r} (large numbers as «name:tex»)"
+        raise ValueError(f"{_name(key)}: the caption must stand alone, {hint}")
     if notebook.current.other:
-        message, *rest = MESSAGE.split(said["caption"], maxsplit=1)
-        paper = _paper()
+        message, *rest = MESSAGE.split(caption, maxsplit=1)
         if paper and rest and paper.cited not in rest[0]:
             rest.append(f"{paper.cited}.")
         said["caption"] = " ".join(part[:1].upper() + part[1:] for part in rest or [message])
@@ -298,18 +276,6 @@ def _changing():
         yield manifest, manifest["notebooks"][running.name]
     # not where something was refused: then nothing is written
     running.published = True
-
-
-def _stands_alone(name, caption):
-    """A caption is read where nothing else of its notebook is: it names the paper, and its numbers
-    can be read."""
-    paper = _paper()
-    if paper and paper.cited not in caption:
-        raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
-    for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
-        if found := re.search(bad, caption):
-            hint = f"but says {found[0]!r} (large numbers as «name:tex»)"
-            raise ValueError(f"{name}: the caption must stand alone, {hint}")
 
 
 def _few_colours(fig):

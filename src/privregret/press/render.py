@@ -63,6 +63,7 @@ TEMPLATES.filters |= {"formula": tex.formula, "first_sentence": tex.first_senten
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
 TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
 TEMPLATES.globals |= {"quantity": tex.quantity, "integer": tex.integer, "in_words": in_words}
+TEMPLATES.globals |= {"measured": tex.measured}
 
 
 def filled(template: str, **values) -> str:
