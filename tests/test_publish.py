@@ -113,9 +113,10 @@ def test_what_rare_runs_decide_has_a_dagger_and_decides_nothing(root):
     key = said("table", "table-*", caption=f"{HU}: regret.", columns=columns)
     publish.table(frame, key.replace("*", "a"), formats={"mean": ".1f"})
     publish.table(frame[1:], key.replace("*", "b"))
-    a, b = ((root / f"figures/hu2021/table-{one}.tex").read_text() for one in "ab")
+    publish.table(frame.assign(mean=1 / 3), key.replace("*", "c"))
+    a, b, c = ((root / f"figures/hu2021/table-{one}.tex").read_text() for one in "abc")
     assert r"3.2$^\dagger$" in a and r"4.5 \\" in a and a.count("dagger") == 2
-    assert "dagger" not in b
+    assert "dagger" not in b and r"& 0.333333$^\dagger$ \\" in c
     for bounds in ({"at_most": 9}, {"at_least": 1}, {"between": (0, 9)}):
         assert find(Estimate(3.25, np.inf), macro="huTail", **bounds).verdict == UNDECIDED
     render.render(root)
@@ -161,6 +162,10 @@ def test_a_table_is_as_wide_as_it_must_be(root):
     _, many, names, _, words = published_tex(root)
     assert [r"{table*}" in tex for tex in (names, many, words)] == [False, True, True]
     assert r"{@{}p{0.3\linewidth}r@{}}" in words and r"\hspace{0pt}US\$ \#1 & " in words
+    # by its numbers as they are printed
+    thirds = pd.DataFrame({letter: [1 / 3] for letter in "abcd"})
+    publish.table(thirds, said("table", "thirds", caption=f"Thirds: {HU}."))
+    assert r"{table}" in (root / "figures/hu2021/thirds.tex").read_text()
     # wider than a column, but not than a page
     six = pd.DataFrame({letter * 12: [0.5] for letter in "abcdef"})
     publish.table(six, said("table", "six", caption=f"Six: {HU}."))

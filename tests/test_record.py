@@ -257,6 +257,17 @@ def test_only_reproduced_claims_that_something_is_below_a_bound_count(root):
     assert r"\boundsTotal}{1}" in render.texts(root)["paper/numbers.tex"]
 
 
+def test_what_another_tolerance_of_vague_words_would_change_is_listed(root):
+    for key, value in (("near", 1.375), ("far", 2.0)):
+        find(value, key, title=key, kind="ours", at_most=1.25)
+    pages = render.texts(root)
+    no, yes = "does not hold", "holds"
+    table = pages["figures/findings.md"].partition("## With another tolerance")[2]
+    assert "The 2 findings" in table and table.count("(#hu2021") == 1
+    assert f"| [near](#hu2021near) (ours) | {no} | {no} | {yes} |" in table
+    assert [pages["figures/tolerance.tex"].count(f"}}{said}") for said in (no, yes)] == [2, 1]
+
+
 def test_an_error_that_a_run_with_other_parameters_does_not_see_is_no_erratum(root, monkeypatch):
     monkeypatch.setattr(notebook.current, "other", {"runs": 2})
     error = {"failure": "error", "printed": "Is.", "repair": "Is not.", "stands": "no"}

@@ -91,7 +91,7 @@ def test_a_bad_file_is_refused(tmp_path):
         (entry("claim.a", place="1", claim="It holds."), "claim.a", "quantity"),
         (entry("slip.a", place="1", printed="x"), "slip.a", "true"),
         (entry("slip.a", place="1", printed="x", true="y", failure="typo"), "slip.a", "'typo'"),
-        (entry("exercise", kind="predict"), "[[exercise]]"),
+        *((entry("exercise", kind="predict"), "[[exercise]]"), ("exercise = [1]", "exercise 1")),
         *(
             (entry("[exercise]", **{"ask": "?", "answer": "!"} | fields), "exercise 1", *shown)
             for fields, *shown in (
