@@ -162,6 +162,11 @@ def test_a_table_is_as_wide_as_it_must_be(root):
     _, many, names, _, words = published_tex(root)
     assert [r"{table*}" in tex for tex in (names, many, words)] == [False, True, True]
     assert r"{@{}p{0.3\linewidth}r@{}}" in words and r"\hspace{0pt}US\$ \#1 & " in words
+    # columns of text alone fill the line, but for the space between them
+    both = {"caption": f"Both: {HU}.", "widths": {"arm": 0.2, "share": 0.6}}
+    publish.table(pd.DataFrame({"arm": ["a"], "share": [1.0]}), said("table", "both", **both))
+    form = r"{@{}p{0.23\linewidth}p{0.69\linewidth}@{}}"
+    assert form in (root / "figures/hu2021/both.tex").read_text()
     # by its numbers as they are printed
     thirds = pd.DataFrame({letter: [1 / 3] for letter in "abcd"})
     publish.table(thirds, said("table", "thirds", caption=f"Thirds: {HU}."))
@@ -284,8 +289,10 @@ def test_a_finding_names_its_figure_and_a_macro_its_row_or_the_one_that_decides(
     assert publish.verdicts("small", ratios).measured.value == 0.9
     numbers = record.read(root)["notebooks"]["hu2021/one"]["numbers"]
     assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
-    said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": 4}})
-    refused(lambda: publish.verdicts("small", ratios), "huNone", error=text.TextError)
+    for frame, at in ((ratios, 4), (ratios.assign(K=[1, 2, 2]), 2)):
+        said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": at}})
+        refused(partial(publish.verdicts, "small", frame), "huNone", error=text.TextError)
+    assert "huNone" not in str(record.read(root))
 
 
 def test_a_number_beyond_what_is_possible_is_refused_and_not_published(root):

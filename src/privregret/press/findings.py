@@ -60,7 +60,7 @@ class Criterion:
     def judge(self, number: Estimate) -> bool | None:
         """Say whether all values within the error agree (True), none (False), or some (None)."""
         inside, outside = (lt, le) if self.strict else (le, lt)
-        # an end, that of the interval nearest to what is beyond it, and the other one
+        # an end, the end of the interval that is nearest to what is beyond, and the farthest
         sides = [(self.low, number.low, number.high), (-self.high, -number.high, -number.low)]
         sides = [side for side in sides if math.isfinite(side[0])]
         if all(inside(end, nearest) for end, nearest, _ in sides):

@@ -24,12 +24,7 @@ from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
 from privregret.press import notebook, record, render, style, tex, text
-from privregret.press.findings import (
-    CRITERION,
-    Finding,
-    criterion,
-    numbers_of,
-)
+from privregret.press.findings import CRITERION, Finding, criterion, numbers_of
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
 from privregret.press.record import LIBRARIES
@@ -89,15 +84,14 @@ def table(
     """
     name, said = _name(key), _text("table", key, names)
     caption, widths = said["caption"], said.get("widths", {})
-    columns = columns or said.get("columns") or {column: column for column in frame}
+    headings = columns or said.get("columns") or {column: column for column in frame}
     formats = formats or said.get("formats", {})
-    cells = {c: [_cell(value, formats.get(c)) for value in frame[c]] for c in columns}
+    cells = {c: [_cell(value, formats.get(c)) for value in frame[c]] for c in headings}
     if "mean" in cells and frame.get("heavy", pd.Series(dtype=bool)).any():
         means = zip(cells["mean"], frame.heavy, strict=True)
         cells["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
         caption += f" {MARK}: rare runs decide this mean, and its error is not known."
-    # with its heading
-    columns = {c: [heading, *cells[c]] for c, heading in columns.items()}
+    columns = {c: [heading, *cells[c]] for c, heading in headings.items()}
     points = _width(columns.values())
     # the rest is between columns
     stretch = 0.92 / sum(widths.values()) if set(widths) == set(columns) else 1.0
@@ -112,7 +106,7 @@ def table(
     values = {"wide": wide, "kinds": kinds.values(), "rows": zip(*quoted, strict=True)}
     values |= {"running": bool(widths), "points": round(points)}
     _publish("table", name, caption, frame, {}, **values)
-    shown = pd.DataFrame(cells).set_axis([heading for heading, *_ in columns.values()], axis=1)
+    shown = pd.DataFrame(cells).set_axis([*headings.values()], axis=1)
     _show(HTML(shown.to_html(index=False)), name, caption)
 
 
@@ -162,11 +156,11 @@ def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
 def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names: Any) -> Finding:
     """Publish one finding about all rows of a frame, of which the worst decides: `measured` has
     estimates, or numbers with columns `_se` and `_error`; `rows` of the texts say where."""
-    shown = text.entry(notebook.running().texts, "claim", key).get("rows", [])
+    fields = text.entry(notebook.running().texts, "claim", key).get("rows", [])
     numbers = list(frame[measured])
     if not any(isinstance(number, Estimate) for number in numbers):
         numbers = estimates.rows(frame, measured)
-    where = frame[shown].to_dict("records") if shown else [{}] * len(frame)
+    where = frame[fields].to_dict("records") if fields else [{}] * len(frame)
     return _judge(key, list(map(exactly, numbers)), where, names)
 
 
