@@ -154,16 +154,15 @@ def test_no_verdict_is_typed_but_in_a_row_that_names_its_finding():
     """With other parameters it may be another one; that row has the one that is published."""
     with open(ROOT / "figures/findings.csv", encoding="utf-8") as file:
         verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(file)}
-    rows = re.compile(r"^\|.*\| *([^|]+?) *<!-- ([\w-]+/[\w-]+) --> *\|$", re.M)
     for file in (ROOT / "notebooks").glob("*/*.toml"):
         texts = tomllib.loads(file.read_text())
         said = [e["caption"] for s in ("figure", "table") for e in texts.get(s, {}).values()]
         cells = json.loads(file.with_suffix(".ipynb").read_bytes())["cells"]
         said += ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
-        named = rows.findall("\n".join(said))
+        named = missing.ROW.findall("\n".join(said))
         assert [verdict for verdict, _ in named] == [verdicts.get(id) for _, id in named], file
         # what the paper says of itself is no verdict of ours
-        ours = re.sub(r'"[^"]*"', "", rows.sub("", "\n".join(said)))
+        ours = re.sub(r'"[^"]*"', "", missing.ROW.sub("", "\n".join(said)))
         assert [found[0] for found in re.finditer(TYPED, ours, re.I)] == [], file
 
 
@@ -180,6 +179,16 @@ def test_algorithms_of_the_papers_are_in_their_tables():
             of = [key for key in PAPERS if key in getattr(getattr(module, name), "source", "")]
             assert all(f"{family}.{name}" in listed[key] for key in of)
     assert all(listed.values())
+
+
+@pytest.mark.parametrize("key", [*PAPERS, OURS])
+def test_the_page_of_a_paper_shows_the_picture_that_a_notebook_begins_with(key):
+    page = render.texts(ROOT)[f"figures/{key}/README.md"]
+    for file in (ROOT / f"notebooks/{key}").glob("*.ipynb"):
+        first = "".join(json.loads(file.read_bytes())["cells"][0]["source"])
+        pictures = re.findall(rf"figures/{key}/([\w-]+\.png)", first)
+        (section,) = re.findall(rf"^## .*/{file.name}\)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+        assert re.findall(r"^!\[.*\]\((.*)\)$", section, re.M)[: len(pictures)] == pictures[:1]
 
 
 @pytest.mark.parametrize("key", [*PAPERS, OURS])

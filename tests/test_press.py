@@ -1,7 +1,6 @@
 """Pairs in the press: of parameters that are asked for and small ones, of what a notebook imports,
 of keys and patterns, of runs that differ in one thing."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, refused
@@ -63,12 +62,3 @@ def test_a_paper_that_is_not_complete_is_one_line(tmp_path):
         refused(lambda: papers.read(file), "papers.toml", *shown)
     file.write_text("you2026 = 3")
     refused(lambda: papers.read(file), "papers.toml", "you2026")
-
-
-def test_a_number_moves_by_more_than_rounding_only():
-    """In each column: those that are equal, and those that are not."""
-    kept = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, np.nan], "name": ["a", "b"]})
-    assert not record.moved(kept, kept.assign(x=kept.x * (1 + 1e-12)))
-    for column, value in (("x", [1.0, 2.1]), ("y", [3.1, np.nan]), ("y", [3.0, 1.0])):
-        assert record.moved(kept, kept.assign(**{column: value}))
-    assert record.moved(kept, kept.assign(name=["a", "c"])) and record.moved(kept, kept[:1])

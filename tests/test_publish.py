@@ -113,9 +113,10 @@ def test_what_rare_runs_decide_has_a_dagger_and_decides_nothing(root):
     key = said("table", "table-*", caption=f"{HU}: regret.", columns=columns)
     publish.table(frame, key.replace("*", "a"), formats={"mean": ".1f"})
     publish.table(frame[1:], key.replace("*", "b"))
-    a, b = ((root / f"figures/hu2021/table-{one}.tex").read_text() for one in "ab")
+    publish.table(frame.assign(mean=1 / 3), key.replace("*", "c"))
+    a, b, c = ((root / f"figures/hu2021/table-{one}.tex").read_text() for one in "abc")
     assert r"3.2$^\dagger$" in a and r"4.5 \\" in a and a.count("dagger") == 2
-    assert "dagger" not in b
+    assert "dagger" not in b and r"& 0.333333$^\dagger$ \\" in c
     for bounds in ({"at_most": 9}, {"at_least": 1}, {"between": (0, 9)}):
         assert find(Estimate(3.25, np.inf), macro="huTail", **bounds).verdict == UNDECIDED
     render.render(root)
@@ -125,7 +126,7 @@ def test_what_rare_runs_decide_has_a_dagger_and_decides_nothing(root):
 
 def published_tex(root):
     """Publish figures and tables, narrow and wide, with names as users have them: their TeX."""
-    code = r"Takes `many_runs`, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon_1$ & a_b^c~d, \_, US$ #1"
+    code = r"Takes `many_runs`, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon_1$ & a_b^c~d, US$ #1"
     for key, size in (("narrow", style.COLUMN), ("across", style.PAGE)):
         fig, _ = plt.subplots(figsize=size)
         publish.figure(fig, DATA, said("figure", key, caption=f"{code}: {HU}."))
@@ -161,6 +162,15 @@ def test_a_table_is_as_wide_as_it_must_be(root):
     _, many, names, _, words = published_tex(root)
     assert [r"{table*}" in tex for tex in (names, many, words)] == [False, True, True]
     assert r"{@{}p{0.3\linewidth}r@{}}" in words and r"\hspace{0pt}US\$ \#1 & " in words
+    # columns of text alone fill the line, but for the space between them
+    both = {"caption": f"Both: {HU}.", "widths": {"arm": 0.2, "share": 0.6}}
+    publish.table(pd.DataFrame({"arm": ["a"], "share": [1.0]}), said("table", "both", **both))
+    form = r"{@{}p{0.23\linewidth}p{0.69\linewidth}@{}}"
+    assert form in (root / "figures/hu2021/both.tex").read_text()
+    # by its numbers as they are printed
+    thirds = pd.DataFrame({letter: [1 / 3] for letter in "abcd"})
+    publish.table(thirds, said("table", "thirds", caption=f"Thirds: {HU}."))
+    assert r"{table}" in (root / "figures/hu2021/thirds.tex").read_text()
     # wider than a column, but not than a page
     six = pd.DataFrame({letter * 12: [0.5] for letter in "abcdef"})
     publish.table(six, said("table", "six", caption=f"Six: {HU}."))
@@ -279,8 +289,10 @@ def test_a_finding_names_its_figure_and_a_macro_its_row_or_the_one_that_decides(
     assert publish.verdicts("small", ratios).measured.value == 0.9
     numbers = record.read(root)["notebooks"]["hu2021/one"]["numbers"]
     assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
-    said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": 4}})
-    refused(lambda: publish.verdicts("small", ratios), "huNone", error=text.TextError)
+    for frame, at in ((ratios, 4), (ratios.assign(K=[1, 2, 2]), 2)):
+        said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": at}})
+        refused(partial(publish.verdicts, "small", frame), "huNone", error=text.TextError)
+    assert "huNone" not in str(record.read(root))
 
 
 def test_a_number_beyond_what_is_possible_is_refused_and_not_published(root):

@@ -2,10 +2,13 @@
 and so it is on the site, if `make site` has built it; what is published can be quoted."""
 
 import html
+import inspect
+import pkgutil
 import re
 import shlex
 import shutil
 import subprocess
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -13,7 +16,9 @@ import pytest
 import yaml
 from conftest import ROOT
 
+import privregret
 from privregret import __main__ as command
+from privregret.core.algorithm import Privacy
 from privregret.press import batch
 from privregret.press.papers import PAPERS
 
@@ -21,6 +26,8 @@ FIGURES, SITE = ROOT / "figures", ROOT / "build/site"
 NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 NAMES += [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))]
 PAGES = {name: (ROOT / name).read_text() for name in NAMES}
+# of the project as it is: the changes tell of earlier ones, too
+NOW = [name for name in NAMES if name != "CHANGELOG.md"]
 
 
 def blocks(language):
@@ -99,8 +106,7 @@ def test_published_files_compile_in_a_bare_article(columns, verdicts, tmp_path):
 
 def test_make_and_the_command_take_what_is_said():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
-    # the changes tell of earlier ones, too
-    text = "".join(PAGES[name] for name in NAMES if name != "CHANGELOG.md")
+    text = "".join(PAGES[name] for name in NOW)
     named = {word for words in mentioned("make") for word in words}
     named |= set(re.findall(r"`make ([\w-]+)`", text))
     assert named and named <= targets
@@ -185,6 +191,62 @@ def test_the_page_of_a_new_paper_names_tests_that_are_there():
         said = "".join(path.read_text() for path in files if path.exists())
         named = [one for one in tests if not (ROOT / f"tests/{one}.py").exists()]
         assert named and all(f"def {one}(" in said for one in named), row
+
+
+def named(page):
+    """What a page has in backticks, outside blocks of code."""
+    text = re.sub(r"^(```|~~~).*?^\1$", "", PAGES[page], flags=re.M | re.S)
+    return re.findall(r"(?<![`$])`([^`\n]+)`(?![`$])", text)
+
+
+MODULES = [one.name for one in pkgutil.walk_packages(privregret.__path__, "privregret.")]
+SOURCES = [*ROOT.glob("src/privregret/**/*.*"), *ROOT.glob("tests/**/*.py")]
+
+
+def lacks(name):
+    """Whether a page names by it a file, module, function, class, constant or variable that the
+    project does not have; KEY and NAME, and what is made, are no such names."""
+    if re.search(r"KEY|NAME|<|^[.~]|^build", name):
+        return False
+    if re.fullmatch(r"[\w./-]+(/|\.(py|toml|csv|txt|lock|tex|json))", name):
+        tracked = [*ROOT.glob(name), *(one for one in SOURCES if one.match(name.rstrip("/")))]
+        return not (tracked or [*ROOT.glob(f"src/**/{name}")])
+    if found := re.fullmatch(
+        r"PRIVREGRET_\w+|[A-Z][A-Za-z]{4,}|[A-Z_]{5,}", name.partition("=")[0]
+    ):
+        used = re.compile(rf"^(class )?{found[0]}\b|\"{found[0]}\"", re.M)
+        return not any(used.search(one.read_text()) for one in SOURCES if one.suffix == ".py")
+    first, *rest = name.partition("(")[0].split(".")
+    modules = [one for one in MODULES if one.split(".")[-1] == first]
+    if first == "privregret":
+        return not exists(privregret, rest)
+    if not modules or not re.fullmatch(r"\w+(\.\w+)+", name.partition("(")[0]):
+        return False
+    # an attribute of algorithms, too
+    owners = [*map(import_module, modules), *([Privacy] if first == "privacy" else [])]
+    return not any(exists(owner, rest) for owner in owners)
+
+
+def exists(owner, names):
+    for name in names:
+        if inspect.ismodule(owner) and f"{owner.__name__}.{name}" in MODULES:
+            import_module(f"{owner.__name__}.{name}")
+        if name not in getattr(owner, "__dataclass_fields__", ()) and not hasattr(owner, name):
+            return False
+        owner = getattr(owner, name, None)
+    return True
+
+
+@pytest.mark.parametrize("page", NOW)
+def test_what_a_page_names_is_there(page):
+    assert [name for name in named(page) if lacks(name)] == []
+
+
+def test_commands_in_a_sentence_are_taken():
+    lines = [name for page in NOW for name in named(page) if name.startswith("privregret ")]
+    assert lines
+    for line in lines:
+        command.parser().parse_args(shlex.split(line.replace("KEY", "hu2021"))[1:])
 
 
 built = pytest.mark.skipif(not (SITE / "docs").exists(), reason="needs make site")

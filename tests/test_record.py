@@ -18,6 +18,7 @@ from test_publish import DATA, HU, draw, find, said
 from privregret.core import files
 from privregret.core.files import ROOT, locked
 from privregret.press import batch, notebook, publish, record, render, tex
+from privregret.press.findings import estimate_of
 
 ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
 
@@ -251,8 +252,29 @@ def test_bounds_count_by_how_far_below_them_the_reproduced_claims_are():
 def test_only_reproduced_claims_that_something_is_below_a_bound_count(root):
     find(0.05, "bound", place="Lemma 1", claim="Is.")
     find(0.05, "ours", place="Lemma 2", claim="Is.", kind="ours")
-    find(2.0, "above", place="Lemma 3", claim="Is.", failure="error", repair="No.", stands="no")
+    find(0.05, "two", place="Lemma 3", claim="Is.", at_most=2)
+    find(2.0, "above", place="Lemma 4", claim="Is.", failure="error", repair="No.", stands="no")
     assert r"\boundsTotal}{1}" in render.texts(root)["paper/numbers.tex"]
+
+
+def test_what_another_tolerance_of_vague_words_would_change_is_listed(root):
+    for key, value in (("near", 1.375), ("far", 2.0)):
+        find(value, key, title=key, kind="ours", at_most=1.25)
+    pages = render.texts(root)
+    no, yes = "does not hold", "holds"
+    table = pages["figures/findings.md"].partition("## With another tolerance")[2]
+    assert "The 2 findings" in table and table.count("(#hu2021") == 1
+    assert f"| [near](#hu2021near) (ours) | {no} | {no} | {yes} |" in table
+    assert [pages["figures/tolerance.tex"].count(f"}}{said}") for said in (no, yes)] == [2, 1]
+
+
+def test_an_error_that_a_run_with_other_parameters_does_not_see_is_no_erratum(root, monkeypatch):
+    monkeypatch.setattr(notebook.current, "other", {"runs": 2})
+    error = {"failure": "error", "printed": "Is.", "repair": "Is not.", "stands": "no"}
+    find(0.5, "unseen", place="Lemma 1", claim="Is.", **error)
+    find(2.0, "seen", place="Lemma 2", claim="Is.", **error)
+    errata = render.texts(root)["figures/errata.jsonl"].splitlines()
+    assert [json.loads(line)["id"] for line in errata] == ["hu2021/seen"]
 
 
 FRAME = {"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0]}
@@ -271,6 +293,7 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry():
         kept, fresh = pd.DataFrame(FRAME), pd.DataFrame(FRAME)
         fresh.loc[row, column] = value
         assert record.moved(kept, fresh) == (column if moved else ""), value
+    assert record.moved(kept, kept[:1]) and record.moved(kept, kept[["x", "n"]])
 
 
 def lapsed(job, manifest):
@@ -292,7 +315,8 @@ def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
     for book, entry in record.read(ROOT)["notebooks"].items():
         found = {row["value"]: row for row in entry.get("findings", ())}
         for name, number in entry.get("numbers", {}).items():
-            shown = [tex.measured(of) for of in (number, found.get(number["value"], number))]
+            pair = number, found.get(number["value"], number)
+            shown = [tex.measured(estimate_of(one)) for one in pair]
             if len({*shown}) > 1:
                 apart.append(f"{book}: {name} is {shown[0]}, the finding {shown[1]}")
     assert not apart, "; ".join(apart)

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT, refused
 
 from privregret.estimates import Estimate
-from privregret.press import record, render, text
+from privregret.press import record, render, tex, text
 from privregret.press.papers import PAPERS
 
 pytestmark = pytest.mark.every_paper
@@ -91,7 +91,7 @@ def test_a_bad_file_is_refused(tmp_path):
         (entry("claim.a", place="1", claim="It holds."), "claim.a", "quantity"),
         (entry("slip.a", place="1", printed="x"), "slip.a", "true"),
         (entry("slip.a", place="1", printed="x", true="y", failure="typo"), "slip.a", "'typo'"),
-        (entry("exercise", kind="predict"), "[[exercise]]"),
+        *((entry("exercise", kind="predict"), "[[exercise]]"), ("exercise = [1]", "exercise 1")),
         *(
             (entry("[exercise]", **{"ask": "?", "answer": "!"} | fields), "exercise 1", *shown)
             for fields, *shown in (
@@ -114,7 +114,10 @@ def test_a_bad_file_is_refused(tmp_path):
                 *(({"but_at_most": limit}, "but_at_most", limit) for limit in ("a", [1])),
                 ({"but_at_most": 0.5}, "but_at_most", "beyond", "1"),
                 ({"failure": "condition"}, "failure", "repair"),
-                *(({"rows": ["K", 2]}, "rows", "2]"), ({"macro": ["x"]}, "macro")),
+                *(({"rows": ["K", 2]}, "rows[1]", "2"), ({"macro": ["x"]}, "macro")),
+                *(({"between": ends}, "between") for ends in (1, [1, 2, 3], [2, 1])),
+                ({"within": -1}, "within", "-1.0"),
+                ({"note": r"25 \% of $\epsilon$"}, "note", "$formulas$"),
             )
         ),
     ):
@@ -130,6 +133,31 @@ def test_small_parameters_are_those_of_the_notebook(tmp_path, monkeypatch):
     file.write_text("[smoke]\nrun = 3\n")
     small = partial(text.small, "hu2021/one", {"runs": 100, "seed": 1})
     refused(small, "hu2021/one.toml", "run", "runs, seed", error=text.TextError)
+
+
+def test_a_number_has_the_digits_that_its_error_supports():
+    for number, printed, alone in (
+        *((Estimate(1 / 3), "0.3333", "0.3333"), (Estimate(-2e7, 1e5), "-20000000 ± 100000", "")),
+        *((Estimate(0.5, 0.01), "0.500 ± 0.010", "0.500"), (Estimate(2, np.inf), "2†", "2")),
+        # a numerical error shows if it is seen in four digits
+        (Estimate(1 / 3, bound=1e-6), "0.3333", "0.3333"),
+        (Estimate(1 / 3, bound=1e-3), "0.3333 ± 0.0010", "0.3333"),
+        (Estimate(1 / 3, 1e-3, 1e-2), "0.333 ± 0.011", "0.333"),
+    ):
+        assert tex.measured(number) == printed
+        assert tex.value(number) == (alone or printed.split(" ±")[0])
+    shown = {"1e-07 ± 2.5e+12": r"10^{-7} \pm 2.5\cdot 10^{12}", "-inf†": r"-\infty^\dagger"}
+    shown |= {"in [0.8, 1.25]": r"\in [0.8, 1.25]", "<= 1e6": r"\le 10^{6}", "equals 1": "= 1"}
+    assert [tex.formula(one) for one in shown] == [*shown.values()]
+
+
+def test_a_text_reads_well_on_github_and_its_first_sentence_alone():
+    said = r"Of a_b and `a_b`, 5% < $\|x\|<|y|$ in x$_1$"
+    shown = r"Of a\_b and `a_b`, 5% \< $`\Vert x\Vert \lt \vert y\vert `$ in x $`_1`$"
+    assert tex.github(said) == shown
+    first, rest = "Regret of Azize et al. (2025): 1.5 at 3.", "The rest. It is long."
+    assert tex.first_sentence(f"{first} {rest}") == (first, rest)
+    assert tex.first_sentence(first) == (first, "")
 
 
 def test_slots_are_filled():

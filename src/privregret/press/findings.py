@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from operator import le, lt
 from typing import Any
 
+import numpy as np
+
 from privregret.estimates import Estimate, real
 
 CLAIM, STEP, OURS = "claim", "step", "ours"
@@ -51,16 +53,30 @@ class Criterion:
     strict: bool
     # as it is printed, such as "<= 1"
     text: str
+    # beyond these the study is wrong, and not the claim
+    least: float = -math.inf
+    most: float = math.inf
 
     def judge(self, number: Estimate) -> bool | None:
         """Say whether all values within the error agree (True), none (False), or some (None)."""
         inside, outside = (lt, le) if self.strict else (le, lt)
-        bounded = [math.isfinite(end) for end in (self.low, self.high)]
-        pairs = [(self.low, number.low, number.high), (-self.high, -number.high, -number.low)]
-        pairs = [pair for pair, is_bound in zip(pairs, bounded, strict=True) if is_bound]
-        if all(inside(end, nearest) for end, nearest, _ in pairs):
+        # an end, the end of the interval that is nearest to what is beyond, and the farthest
+        sides = [(self.low, number.low, number.high), (-self.high, -number.high, -number.low)]
+        sides = [side for side in sides if math.isfinite(side[0])]
+        if all(inside(end, nearest) for end, nearest, _ in sides):
             return True
-        return False if any(outside(farthest, end) for end, _, farthest in pairs) else None
+        return False if any(outside(farthest, end) for end, _, farthest in sides) else None
+
+    def impossible(self, numbers: list[Estimate]) -> str:
+        """Say which number is certainly beyond what is possible, up to rounding, or ""."""
+        for number in numbers:
+            for name, limit, excess in (
+                ("but_at_least", self.least, self.least - number.high),
+                ("but_at_most", self.most, number.low - self.most),
+            ):
+                if excess > 1e-9 * max(1, abs(limit)):
+                    return f"{number.value:.6g} with {name} = {_digits(limit)}: the study is wrong"
+        return ""
 
     def worst(self, numbers: list[Estimate]) -> int:
         """Say which number decides a statement about all: of those with the worst verdict, the one
@@ -77,42 +93,48 @@ class Criterion:
 SIGNS = {"at_most": "<=", "below": "<", "at_least": ">=", "above": ">"}
 # a cell that begins with = would be a formula of a spreadsheet
 SIGNS |= {"between": "in", "equal": "equals"}
-# limits of a number that fails, beyond which the study is wrong, and not the claim
-LIMITS = {"but_at_most": "at_most", "but_at_least": "at_least"}
+IN_WORDS = {sign: form.replace("_", " ") for form, sign in SIGNS.items()} | {"equals": "equal to"}
+# forms that may have a tolerance
+TOLERANT = "equal", "at_most", "at_least"
+# arguments of `criterion`
+CRITERION = *SIGNS, "within", "but_at_least", "but_at_most"
 
 
-def criterion(*, within: float = 0.0, **form: Any) -> Criterion:
+def criterion(
+    *,
+    within: float = 0.0,
+    but_at_least: float = -math.inf,
+    but_at_most: float = math.inf,
+    **form: Any,
+) -> Criterion:
     """Make the criterion of a finding from exactly one of `at_most=1`, `at_least=1`, `equal=1` (the
     value itself agrees), `below=1`, `above=1` (it disagrees), `between=(0.8, 1.25)` (both agree).
 
-    `within` is a tolerance of the first three, and printed. ValueError for no form or several, nan,
-    or a criterion that every number meets or none.
+    `within` is a tolerance of the first three, and printed. A number that fails by more than
+    `but_at_least` or `but_at_most` allows is impossible, so the study that has it is wrong.
+    ValueError for no form or several, nan, or a criterion that every number meets or none, or a
+    limit that is not beyond it; TypeError for what is no number.
     """
     if len(form) != 1 or form.keys() - SIGNS.keys():
         raise ValueError(f"give one of {', '.join(SIGNS)}, got {', '.join(form) or 'none'}")
     ((name, value),) = form.items()
-    within = real("within", within)
-    low, high = map(real, (name,) * 2, value if name == "between" else (value,) * 2)
-    if within < 0 or (within and name not in ("equal", "at_most", "at_least")):
-        raise ValueError(f"within must be 0 with {name}, or positive with equal, got {within}")
+    if name == "between" and np.shape(value) != (2,):
+        raise ValueError(f"between must be a pair of numbers, got {value!r}")
+    low, high = (real(name, end) for end in (value if name == "between" else (value, value)))
+    within = real("within", within, 0)
+    if within and name not in TOLERANT:
+        raise ValueError(f"within is for {', '.join(TOLERANT)} alone, got {within} with {name}")
     if not low <= high or math.isinf(low) or math.isinf(high):
         raise ValueError(f"{name} must be a finite number or an increasing pair, got {value}")
     tolerance = f" within {_digits(within)}" if within else ""
     values = f"[{_digits(low)}, {_digits(high)}]" if name == "between" else _digits(low)
     low = -math.inf if name in ("at_most", "below") else low - within
     high = math.inf if name in ("at_least", "above") else high + within
-    return Criterion(low, high, name in ("below", "above"), f"{SIGNS[name]} {values}{tolerance}")
-
-
-def beyond(limits: dict[str, float], numbers: list[Estimate]) -> str:
-    """Say which number is certainly beyond one of the `LIMITS` of a claim, or ""."""
-    for name, limit in limits.items():
-        for number in numbers:
-            # up to rounding
-            within = 1e-9 * max(1, abs(limit))
-            if criterion(**{LIMITS[name]: limit}, within=within).judge(number) is False:
-                return f"{number.value:.6g} with {name} = {_digits(limit)}: the study is wrong"
-    return ""
+    least, most = real("but_at_least", but_at_least), real("but_at_most", but_at_most)
+    if not least <= low <= high <= most:
+        raise ValueError(f"but_at_least and but_at_most must be beyond {name} = {value}")
+    text = f"{SIGNS[name]} {values}{tolerance}"
+    return Criterion(low, high, name in ("below", "above"), text, least, most)
 
 
 def _digits(number):
@@ -126,18 +148,20 @@ def in_words(criterion: str) -> str:
     >>> [in_words(c) for c in ("<= 1 within 1e-9", "in [0.8, 1.25]", "equals 1 within 0.1")]
     ['at most 1', 'between 0.8 and 1.25', 'equal to 1 within 0.1']
     """
-    said, _, within = criterion.partition(" within ")
-    if said.startswith("equals"):
-        return f"equal to{said.removeprefix('equals')}{within and f' within {within}'}"
-    said = re.sub(r"in \[(.*), (.*)\]", r"between \1 and \2", said)
-    for sign, words in {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}.items():
-        said = re.sub(f"^{sign} ", f"{words} ", said)
-    return said
+    bound, _, within = criterion.partition(" within ")
+    sign, _, value = bound.partition(" ")
+    said = f"{IN_WORDS[sign]} {value.strip('[]').replace(', ', ' and ')}"
+    return f"{said} within {within}" if sign == SIGNS["equal"] and within else said
 
 
 def numbers_of(number: Estimate) -> dict:
     """An estimate as the manifest has it."""
     return {"value": number.value, "error": number.se, "numerical_error": number.bound}
+
+
+def estimate_of(entry: dict) -> Estimate:
+    """The estimate of a number or a finding of the manifest."""
+    return Estimate(entry["value"], entry["error"], entry["numerical_error"])
 
 
 def worded(judged: bool | None, kind: str, failure: str) -> str:
@@ -157,8 +181,8 @@ def at_tolerance(row: dict, tolerance: float) -> str:
         return ""
     low = moved.get(row["low"], -math.inf)
     high = moved.get(row["high"], math.inf)
-    agrees = Criterion(low, high, row["criterion"][:2] in ("< ", "> "), "")
-    judged = agrees.judge(Estimate(row["value"], row["error"], row["numerical_error"]))
+    strict = row["criterion"].partition(" ")[0] in (SIGNS["below"], SIGNS["above"])
+    judged = Criterion(low, high, strict, "").judge(estimate_of(row))
     return worded(judged, row["kind"], row.get("failure", ""))
 
 

@@ -23,31 +23,20 @@ from IPython.display import HTML, Image, Markdown, display
 from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
-from privregret.press import notebook, record, render, style, text
-from privregret.press.findings import (
-    CLAIM,
-    LIMITS,
-    SIGNS,
-    Finding,
-    beyond,
-    criterion,
-    in_words,
-    numbers_of,
-)
+from privregret.press import notebook, record, render, style, tex, text
+from privregret.press.findings import CRITERION, Finding, criterion, numbers_of
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.record import KINDS, LIBRARIES
-from privregret.press.tex import folded, one_epsilon, power, tex_escape
+from privregret.press.record import LIBRARIES
+from privregret.press.tex import folded, one_epsilon
 from privregret.press.tex import integer as integer
-from privregret.press.tex import measured as printed
-from privregret.press.tex import value as without_error
 
 style.use()
 
 MARK = r"$^\dagger$"
-# what ends the first part of a caption, which says what its figure shows, and its first sentence;
-# not after "et al." in front of a year
-MESSAGE, SENTENCE = re.compile(r"[.:] (?!\()"), re.compile(r"\. (?!\()")
+# what ends the first part of a caption, which says what its figure shows; not after "et al." in
+# front of a year
+MESSAGE = re.compile(r"[.:] (?!\()")
 
 
 def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
@@ -72,12 +61,10 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
         fig.savefig(pdf, format="pdf", metadata=undated | {"Title": name})
         _few_colours(fig).save(png, "png", compress_level=6, dpi=(style.DPI, style.DPI))
     plt.close(fig)
-    inches = fig.get_figwidth()
-    star = "*" if inches > 1.1 * style.COLUMN[0] else ""
-    summary = MESSAGE.split(caption)[0]
-    tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
-    contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
-    _publish("figure", name, caption, contents, **({"wide": True} if star else {}))
+    inches, pictures = fig.get_figwidth(), {".pdf": pdf.getvalue(), ".png": png.getvalue()}
+    wide, summary = inches > 1.1 * style.COLUMN[0], MESSAGE.split(caption)[0]
+    values = {"wide": wide, "inches": f"{inches:g}", "summary": summary}
+    _publish("figure", name, caption, data, pictures, **values)
     _show(Image(png.getvalue(), width=int(inches * style.PIXELS)), name, caption)
 
 
@@ -97,61 +84,54 @@ def table(
     """
     name, said = _name(key), _text("table", key, names)
     caption, widths = said["caption"], said.get("widths", {})
-    columns = columns or said.get("columns") or {column: column for column in frame}
-    shown = frame[list(columns)].copy()
-    for column, spec in (formats or said.get("formats", {})).items():
-        shown[column] = [_cell(v, spec) for v in shown[column]]
-    if "mean" in shown and frame.get("heavy", pd.Series(dtype=bool)).any():
-        means = zip(shown["mean"], frame.heavy, strict=True)
-        shown["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
+    headings = columns or said.get("columns") or {column: column for column in frame}
+    formats = formats or said.get("formats", {})
+    cells = {c: [_cell(value, formats.get(c)) for value in frame[c]] for c in headings}
+    if "mean" in cells and frame.get("heavy", pd.Series(dtype=bool)).any():
+        means = zip(cells["mean"], frame.heavy, strict=True)
+        cells["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
         caption += f" {MARK}: rare runs decide this mean, and its error is not known."
-    # \raggedright would change the row's end, and without the space a first word would not be
-    # hyphenated
-    ragged = {c: r"\rightskip\fill\hspace{0pt}" for c in widths}
-    escaped = shown.map(_typeset)
-    running = escaped.assign(**{c: [r + words for words in escaped[c]] for c, r in ragged.items()})
-    headings = {c: ragged.get(c, "") + tex_escape(heading) for c, heading in columns.items()}
-    kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
+    columns = {c: [heading, *cells[c]] for c, heading in headings.items()}
+    points = _width(columns.values())
     # the rest is between columns
     stretch = 0.92 / sum(widths.values()) if set(widths) == set(columns) else 1.0
+    kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
     kinds |= {c: rf"p{{{stretch * width:.3g}\linewidth}}" for c, width in widths.items()}
-    form = f"@{{}}{''.join(kinds.values())}@{{}}"
-    rows = running.rename(columns=headings).to_latex(index=False, column_format=form)
-    if widths:
-        rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
-    shown, points = shown.rename(columns=columns), _width(shown, columns)
+    # \raggedright would change the row's end, and without the space a first word would not be
+    # hyphenated
+    before = {c: r"\rightskip\fill\hspace{0pt}" if c in widths else "" for c in columns}
+    quoted = [[before[c] + tex.tex_escape(cell) for cell in columns[c]] for c in columns]
     # a tenth more fits once it is smaller
-    star = "*" if widths or points > 1.1 * 72 * style.COLUMN[0] else ""
-    rows, more = one_epsilon(rows).rstrip(), {"running": bool(widths), "points": round(points)}
-    tex = _tex("table", name, caption, star=star, rows=rows, **more)
-    _publish("table", name, caption, [_csv(frame), tex])
+    wide = bool(widths) or points > 1.1 * 72 * style.COLUMN[0]
+    values = {"wide": wide, "kinds": kinds.values(), "rows": zip(*quoted, strict=True)}
+    values |= {"running": bool(widths), "points": round(points)}
+    _publish("table", name, caption, frame, {}, **values)
+    shown = pd.DataFrame(cells).set_axis([*headings.values()], axis=1)
     _show(HTML(shown.to_html(index=False)), name, caption)
 
 
-def _typeset(cell):
-    return _cell(cell, ".6g") if isinstance(cell, float) else tex_escape(str(cell))
-
-
 def _cell(value, spec):
-    """A formatted number; a minus sign, a power of ten and infinity as formulas."""
+    """A value as a table prints it: a number in its format, or with six digits; a minus sign, a
+    power of ten and infinity as formulas."""
+    if spec is None and not isinstance(value, float):
+        return str(value)
     if pd.isna(value):
         return ""
-    said = format(value, spec)
-    return f"${power(said)}$" if re.match("-|.*(inf|e[-+])", said) else said
+    said = format(value, spec or ".6g")
+    return f"${tex.formula(said)}$" if re.match("-|.*(inf|e[-+])", said) else said
 
 
-def _width(shown, headings):
+def _width(columns):
     """Points that a table needs in small type, 4.7 a sign; a command is none."""
-    columns = ((headings[c], *shown[c]) for c in headings)
-    texts = [[re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(t)) for t in column] for column in columns]
+    texts = [[re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", text) for text in column] for column in columns]
     return sum(4.7 * max(map(len, column)) + 12 for column in texts) - 12
 
 
 def _show(output, name, caption):
     if get_ipython():
-        first, *rest = SENTENCE.split(one_epsilon(caption), maxsplit=1)
-        line = f"<i>{name}.</i> {html.escape(first, quote=False)}{'.' if rest else ''}"
-        display(output, Markdown(folded(line, *rest) if rest else line))
+        first, rest = tex.first_sentence(one_epsilon(caption))
+        line = f"<i>{name}.</i> {html.escape(first, quote=False)}"
+        display(output, Markdown(folded(line, rest) if rest else line))
 
 
 def number(name: str, value, meaning: str) -> None:
@@ -176,75 +156,61 @@ def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
 def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names: Any) -> Finding:
     """Publish one finding about all rows of a frame, of which the worst decides: `measured` has
     estimates, or numbers with columns `_se` and `_error`; `rows` of the texts say where."""
-    shown = text.entry(notebook.running().texts, "claim", key).get("rows", [])
+    fields = text.entry(notebook.running().texts, "claim", key).get("rows", [])
     numbers = list(frame[measured])
     if not any(isinstance(number, Estimate) for number in numbers):
         numbers = estimates.rows(frame, measured)
-    where = frame[shown].to_dict("records") if shown else [{}] * len(frame)
+    where = frame[fields].to_dict("records") if fields else [{}] * len(frame)
     return _judge(key, list(map(exactly, numbers)), where, names)
 
 
 def _judge(key, numbers, where, names):
     """Judge all numbers by one criterion; the worst is the finding's, and fills «value»."""
     entry = dict(text.entry(notebook.running().texts, "claim", key))
-    form = _filled({f: entry.pop(f) for f in (*SIGNS, "within") if f in entry}, names)
+    problem = f"{notebook.current.name}.toml, [claim.{key}]: "
+    form = _filled({field: entry.pop(field) for field in CRITERION if field in entry}, names)
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
-    limits = _filled({f: entry.pop(f) for f in LIMITS if f in entry}, names)
-    if wrong := beyond({f: float(v) for f, v in limits.items()}, numbers):
-        raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {wrong}")
-    measured = numbers[agrees.worst(numbers)]
-    said = _filled(entry, names | {"value": without_error(numbers_of(measured))})
-    macro, _ = said.pop("macro", ""), said.pop("rows", None)
+    if wrong := agrees.impossible(numbers):
+        raise text.TextError(problem + wrong)
+    worst = numbers[agrees.worst(numbers)]
+    said = _filled(entry, names | {"value": tex.value(worst)}) | {"key": key}
+    macros = said.pop("macro", {})
+    if isinstance(macros, str):
+        macros = {macros: {}}
     if "figure" in said:
         said["figure"] = _name(said["figure"])
-    rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
-    more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
-    found = Finding(measured=measured, criterion=agrees, **said | more)
+    rows = [w | {"measured": tex.measured(n)} for w, n in zip(where, numbers, strict=True)]
+    said["rows"] = tuple(rows) if len(rows) > 1 else ()
+    finding = Finding(measured=worst, criterion=agrees, **said)
     # the batch command's run, at the notebook's own parameters
-    if found.contradiction and os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
-        raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {found.contradiction}")
-    macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
-    with _changing() as (_, mine):
-        kept = mine.setdefault("findings", [])
-        kept[:] = [row for row in kept if row["key"] != key]
-        kept.append(found.row() | ({"macros": sorted(macros)} if macros else {}))
+    if os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
+        if finding.contradiction:
+            raise text.TextError(problem + finding.contradiction)
     for name, at in macros.items():
-        one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
         # of no row: the one that decides
-        one = one if at else [measured]
-        if len(one) != 1:
-            raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
-        number(name, one[0], f"{found.place}: {found.quantity}")
+        chosen = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
+        macros[name] = chosen if at else [worst]
+        if len(macros[name]) != 1:
+            raise text.TextError(f"{problem}macro {name} names {len(chosen)} rows, not one")
+    with _changing() as (_, mine):
+        others = [row for row in mine.get("findings", []) if row["key"] != key]
+        row = finding.row() | ({"macros": sorted(macros)} if macros else {})
+        mine["findings"] = [*others, row]
+    for name, (chosen,) in macros.items():
+        number(name, chosen, f"{finding.place}: {finding.quantity}")
     if get_ipython():
-        display(Markdown(one_epsilon(folded(*_told(found)))))
-    return found
-
-
-def _told(found):
-    """A finding as a notebook shows it: a line of HTML, then what is folded below it."""
-    kind = "" if found.kind == CLAIM else f" ({found.kind})"
-    place, title, verdict = map(html.escape, (found.place, found.title, found.verdict))
-    agrees = {True: "{}", False: "not {}", None: "{}?"}[found.criterion.judge(found.measured)]
-    limit = agrees.format(in_words(found.criterion.text))
-    worst = ", of the worst row" if found.rows else ""
-    parts = {"Says": found.claim, "Measured": f"{found.quantity}{worst}", "Note": found.note}
-    parts |= {"Criterion": found.criterion.text, found.failure.capitalize(): found.repair}
-    said = [f"*{name}:* {part}" for name, part in parts.items() if part]
-    line = f"<b>{place}</b>{kind}: {title}. <b>{verdict}</b>, {printed(found.row())} ({limit})"
-    return line, *said, *([_pipes(found.rows)] if found.rows else [])
-
-
-def _pipes(rows):
-    """Rows as a table of Markdown, in which a bar of a formula would end a cell."""
-    lines = [[*rows[0]], ["---"] * len(rows[0]), *([*row.values()] for row in rows)]
-    texts = [[f"{v:g}" if isinstance(v, float) else str(v) for v in line] for line in lines]
-    safe = [[text.replace("|", r"\vert ") for text in line] for line in texts]
-    return "\n".join(f"| {' | '.join(line)} |" for line in safe)
+        display(Markdown(one_epsilon(render.filled("finding.md", finding=finding))))
+    return finding
 
 
 def _name(key):
     """The name of an output: paper key, slash, key."""
     return f"{notebook.running().name.split('/')[0]}/{key}"
+
+
+def _paper():
+    """The paper of the notebook, or None if it is ours."""
+    return PAPERS.get(notebook.current.name.split("/")[0])
 
 
 def _text(section, key, names):
@@ -255,22 +221,25 @@ def _text(section, key, names):
         said = _filled(text.entry(notebook.current.texts, section, key, spare), names)
     except text.TextError as problem:
         raise text.TextError(f"[{section}.{key}]: {problem}") from None
-    if said["caption"]:
-        _stands_alone(_name(key), said["caption"])
+    caption, paper = said["caption"], _paper()
+    # it is read where nothing else of its notebook is
+    if caption and paper and paper.cited not in caption:
+        raise ValueError(f"{_name(key)}: the caption does not name {paper.cited!r}")
+    if found := re.search(r"\b[Tt]he paper\b|(?<![\d.])\d{5,}", caption):
+        hint = f"but says {found[0]!r} (large numbers as «name:tex»)"
+        raise ValueError(f"{_name(key)}: the caption must stand alone, {hint}")
     if notebook.current.other:
-        message, *rest = MESSAGE.split(said["caption"], maxsplit=1)
-        paper = PAPERS.get(_name(key).split("/")[0])
+        message, *rest = MESSAGE.split(caption, maxsplit=1)
         if paper and rest and paper.cited not in rest[0]:
             rest.append(f"{paper.cited}.")
-        said["caption"] = " ".join(one[:1].upper() + one[1:] for one in rest or [message])
+        said["caption"] = " ".join(part[:1].upper() + part[1:] for part in rest or [message])
     return said
 
 
 def _filled(entry, names):
     """Texts whose slots are filled from these names, those of the notebook, and its phrases."""
-    running = notebook.current
-    paper = running.name.split("/")[0]
-    cited = {"cited": PAPERS[paper].cited} if paper in PAPERS else {}
+    running, paper = notebook.current, _paper()
+    cited = {"cited": paper.cited} if paper else {}
     return text.filled(entry, cited | running.names | names, running.texts.get("text", {}))
 
 
@@ -303,18 +272,6 @@ def _changing():
     running.published = True
 
 
-def _stands_alone(name, caption):
-    """A caption is read where nothing else of its notebook is: it names the paper, and its numbers
-    can be read."""
-    paper = PAPERS.get(name.split("/")[0])
-    if paper and paper.cited not in caption:
-        raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
-    for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
-        if found := re.search(bad, caption):
-            hint = f"but says {found[0]!r} (large numbers as «name:tex»)"
-            raise ValueError(f"{name}: the caption must stand alone, {hint}")
-
-
 def _few_colours(fig):
     """The figure as a picture of at most 256 colours: a third of the bytes at twice the
     resolution."""
@@ -323,34 +280,31 @@ def _few_colours(fig):
     return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
-def _publish(kind, name, caption, contents, **more):
+def _publish(kind, name, caption, frame, pictures, wide, **values):
+    """Write the files of a figure or table: `pictures`, its numbers, and TeX by its template."""
     if not record.NAME.fullmatch(name):
         text = f"a {kind}'s name is paper key, slash, key of small letters, digits, - and ."
         raise ValueError(f"{text}, got {name!r}")
-    running = notebook.current
-    written = dict(zip(KINDS[kind], contents, strict=True))
+    running, caption = notebook.current, caption + _other()
+    values |= {"kind": kind, "name": name, "caption": caption, "notebook": running.name}
+    quoted = render.filled(f"{kind}.tex", star="*" if wide else "", **values).encode()
+    contents = pictures | {".csv": _csv(frame), ".tex": quoted}
     with _changing() as (manifest, _):
         record.refuse_clashes(manifest, running.name, [name])
         if (had := manifest["outputs"].get(name, {}).get("kind", kind)) != kind:
             raise ValueError(f"{name} is already published as a {had}: give the {kind} another key")
-        for ending, content in written.items():
+        for ending, content in contents.items():
             files.write(output_root() / "figures" / f"{name}{ending}", content)
         manifest["outputs"][name] = {
             "kind": kind,
             "notebook": running.name,
-            "files": {ending: files.digest(content) for ending, content in written.items()},
-            "caption": one_epsilon(caption + _other()),
-        } | more
-
-
-def _tex(kind, name, caption, **values):
-    made_by = {"kind": kind, "name": name, "caption": caption + _other()}
-    made_by["notebook"] = notebook.current.name
-    return render.filled(f"{kind}.tex", **made_by, **values).encode()
+            "files": {ending: files.digest(content) for ending, content in contents.items()},
+            "caption": one_epsilon(caption),
+        } | ({"wide": True} if wide and kind == "figure" else {})
 
 
 def _csv(frame):
     for column in frame.columns:
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", str(column)):
             raise ValueError(f"a column's name has letters, digits and underscores, got {column!r}")
-    return frame.to_csv(index=False, float_format="%.12g", lineterminator="\n").encode()
+    return render.csv(frame).encode()

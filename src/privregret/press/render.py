@@ -26,6 +26,7 @@ from privregret.press.findings import (
     TOLERANCE,
     VERDICTS,
     at_tolerance,
+    estimate_of,
     in_words,
 )
 from privregret.press.papers import PAPERS, title
@@ -38,6 +39,11 @@ KIND = "Algorithm|Theorem|Lemma|Corollary|Proposition|Remark|Section|Figure|Tabl
 PLACE = re.compile(rf"((?i:{KIND}))s? ((?:(?:, | and | to )?[A-Z]?\.?\d[\d.]*(?:\([iv]+\))?)+)")
 # packages that implement no algorithm, problem or bound
 NO_ITEMS = {*"core estimates exact press privacy studies".split()}
+# what has the name of its template, other pages, and the blocks of the README
+NAMES = "findings.md errata.md errata.tex not-reproduced.tex statements.tex tolerance.tex"
+PAGES = {f"figures/{name}": name for name in (*NAMES.split(), "verdicts.tex")}
+PAGES |= {"figures/README.md": "index.md", "paper/numbers.tex": "numbers.tex"}
+BLOCKS = {"findings": "README.md", "papers": "papers.md"}
 BLOCK = re.compile(r"(<!-- (findings|papers) -->\n).*?(<!-- end of \2 -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
@@ -53,10 +59,11 @@ TEMPLATES = jinja2.Environment(
     comment_end_string="#>",
 )
 TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
+TEMPLATES.filters |= {"formula": tex.formula, "first_sentence": tex.first_sentence}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
 TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
-TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
-TEMPLATES.globals |= {"integer": tex.integer, "in_words": in_words}
+TEMPLATES.globals |= {"quantity": tex.quantity, "integer": tex.integer, "in_words": in_words}
+TEMPLATES.globals |= {"measured": tex.measured}
 
 
 def filled(template: str, **values) -> str:
@@ -67,63 +74,45 @@ def filled(template: str, **values) -> str:
         raise ValueError(f"press/templates/{template}: {problem}") from problem
 
 
+def csv(frame: pd.DataFrame) -> str:
+    """A frame as it is published."""
+    return frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
+
+
 def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without blocks stays as it is."""
     manifest = record.read(root)
-    rows = list(_rows(manifest))
-    listed = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
-    tally = [(paper, _count(of)) for paper, of in listed.items()] + [("all", _count(rows))]
-    total = tally[-1][1]
-    counted = {"tally": tally, "claims": [total[CLAIM, verdict] for verdict in VERDICTS[CLAIM]]}
-    shown_by = defaultdict(list)
-    for row in rows:
-        shown_by[row["figure"]].append(row)
+    rows, slips, books = list(_rows(manifest)), list(_slips(manifest)), manifest["notebooks"]
+    by_paper = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
     named = sorted(manifest["outputs"].items())
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
-    folders = {
-        f"figures/{paper}/README.md": filled(
-            "folder.md", paper=paper, **_mapping(paper, list(of), listed.get(paper, ()))
-        )
-        for paper, of in groupby(outputs, itemgetter("paper"))
-    }
-    failed = [row for row in rows if row["failing"] == 0]
-    vague = {"half": TOLERANCE / 2, "twice": TOLERANCE * 2}
-    for row in rows:
-        row |= {name: at_tolerance(row, tolerance) for name, tolerance in vague.items()}
-    vague = {"vague": [row for row in rows if row["half"]]}
     # with other parameters an error may not be seen
-    errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
-    slips = list(_slips(manifest))
+    errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row["fails"])]
     agree = (row for row in rows if row["kind"] == CLAIM and row["verdict"] == VERDICTS[CLAIM][0])
     bounds = [row["value"] for row in agree if row["criterion"] == "<= 1"]
-    count = counts(total, errata, len(slips), bounds)
-    errata = sorted(errata + slips, key=lambda row: [*FAILURES].index(row["failure"]))
-    numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
-    numbers = {"numbers": sorted(chain(*numbers)), "counts": count}
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
-    given = {name: entry.get("parameters") for name, entry in manifest["notebooks"].items()}
-    found = {row["id"]: row for row in rows}
-    blocks = {"findings": filled("README.md", found=found, parameters=given, **counted)}
-    blocks["papers"] = filled("papers.md")
-    return {
-        "figures/findings.csv": csv,
-        "figures/findings.md": filled(
-            "findings.md", listed=listed, found=found, **vague, **counted
-        ),
-        "figures/tolerance.tex": filled("tolerance.tex", **vague),
-        "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by),
-        "figures/verdicts.tex": filled("verdicts.tex", **counted),
-        "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=failed),
-        "figures/errata.md": filled("errata.md", rows=errata),
-        "figures/errata.jsonl": "".join(map(_erratum, errata)),
-        "figures/errata.tex": filled("errata.tex", rows=errata),
-        "figures/statements.tex": filled("statements.tex", rows=rows),
-        "paper/numbers.tex": filled("numbers.tex", **numbers),
-        "README.md": BLOCK.sub(
-            lambda found: f"{found[1]}{blocks[found[2]]}{found[3]}", _now(root / "README.md")
-        ),
-    } | folders
+    total = _count(rows)
+    numbers = sorted(chain(*(entry.get("numbers", {}).items() for entry in books.values())))
+    values = {
+        "rows": rows,
+        "by_id": {row["id"]: row for row in rows},
+        "by_paper": by_paper,
+        "outputs": outputs,
+        "books": books,
+        "tally": [*((paper, _count(of)) for paper, of in by_paper.items()), ("all", total)],
+        "claims": [total[CLAIM, verdict] for verdict in VERDICTS[CLAIM]],
+        "counts": list(counts(total, errata, len(slips), bounds)),
+        "errata": sorted(errata + slips, key=lambda row: [*FAILURES].index(row["failure"])),
+        "numbers": [(name, tex.measured(estimate_of(e)), e["meaning"]) for name, e in numbers],
+    }
+    pages = {path: filled(template, **values) for path, template in PAGES.items()}
+    pages["figures/findings.csv"] = csv(pd.DataFrame(rows, columns=COLUMNS))
+    pages["figures/errata.jsonl"] = "".join(map(_erratum, values["errata"]))
+    for paper, of in groupby(outputs, itemgetter("paper")):
+        mapping = _mapping(paper, list(of), by_paper.get(paper, ()))
+        pages[f"figures/{paper}/README.md"] = filled("folder.md", paper=paper, **mapping)
+    blocks = {name: filled(template, **values) for name, template in BLOCKS.items()}
+    readme = _now(root / "README.md")
+    return pages | {"README.md": BLOCK.sub(lambda b: f"{b[1]}{blocks[b[2]]}{b[3]}", readme)}
 
 
 def places(text: str) -> Iterator[str]:
@@ -139,50 +128,48 @@ def places(text: str) -> Iterator[str]:
 def code() -> list[dict]:
     """Each algorithm, problem and bound, once for each place of a paper that it names: its name,
     path, deviations, and the notebooks of the paper that use it."""
-    found, books = [], {at: _now(at) for at in sorted(ROOT.glob("notebooks/*/*.ipynb"))}
+    of_paper = re.compile(rf"\b({'|'.join(PAPERS)})(?:, |'s )({PLACE.pattern})")
+    books = {path: _now(path) for path in sorted(ROOT.glob("notebooks/*/*.ipynb"))}
+    items = []
     for path in sorted(p for p in PACKAGE.glob("*/*.py") if p.parent.name not in NO_ITEMS):
-        of, lines = path.parent.name, path.read_text(encoding="utf-8").splitlines()
-        for node in ast.parse("\n".join(lines)).body:
+        family, source = path.parent.name, path.read_text(encoding="utf-8")
+        for node in ast.parse(source).body:
             if not isinstance(node, ast.ClassDef | ast.FunctionDef) or node.name[0] == "_":
                 continue
-            said = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-            doc = f"{ast.get_docstring(node)}\n"
-            apart = re.search(r"Deviations: ((?:.+\n)+)|$", doc)[1] or ""
-            entry = {"name": f"{of}.{node.name}", "path": path.relative_to(PACKAGE).as_posix()}
-            entry["deviations"], word = " ".join(apart.split()), re.compile(rf"\b{node.name}\b")
-            named = re.findall(rf"\b({'|'.join(PAPERS)})(?:, |'s )({PLACE.pattern})", said)
-            named += [(path.stem, node.name)] * (of == "bounds" and path.stem in PAPERS)
-            for paper, place in dict.fromkeys(
-                (p, one) for p, at, *_ in named for one in places(at)
-            ):
+            item = {"name": f"{family}.{node.name}", "path": path.relative_to(PACKAGE).as_posix()}
+            apart = re.search(r"Deviations: ((?:.+\n)+)|$", f"{ast.get_docstring(node)}\n")[1] or ""
+            item["deviations"], word = " ".join(apart.split()), re.compile(rf"\b{node.name}\b")
+            named = of_paper.findall(ast.get_source_segment(source, node))
+            named += [(path.stem, node.name)] * (family == "bounds" and path.stem in PAPERS)
+            pairs = ((paper, place) for paper, text, *_ in named for place in places(text))
+            for paper, place in dict.fromkeys(pairs):
                 used = [at for at in books if at.parent.name == paper and word.search(books[at])]
                 used = [f"{paper}/{at.stem}" for at in used]
-                found.append(entry | {"paper": paper, "place": place, "notebooks": used})
-    return found
+                items.append(item | {"paper": paper, "place": place, "notebooks": used})
+    return items
 
 
 def _mapping(paper, outputs, rows):
     """Where the items of a paper are: in code, outputs and findings."""
-    at, used = defaultdict(lambda: ([], [], [])), [of for of in code() if of["paper"] == paper]
-    for of in used:
-        at[of["place"]][0].append(of)
+    at, items = defaultdict(lambda: ([], [], [])), [i for i in code() if i["paper"] == paper]
+    for item in items:
+        at[item["place"]][0].append(item)
     for entry in outputs:
         for place in places(entry["name"].split("/")[1]):
             at[place][1].append(entry)
     for row in rows:
         for place in [*places(row["place"])] or [row["place"]]:
             at[place][2].append(row)
-    named, books = {entry["name"]: entry for entry in outputs}, {e["notebook"] for e in outputs}
-    # the figure that the first cell of a notebook shows
-    shown = {b: re.findall(r"figures/([\w./-]+)\.png", _first_cell(b)) for b in books}
-    leading = {book: named.get(pictures[0]) for book, pictures in shown.items() if pictures}
-    return {
-        "places": sorted(at.items(), key=_order),
-        "mapped": used,
-        "outputs": outputs,
-        "leading": {book: [entry] for book, entry in leading.items() if entry},
-        "rows": rows,
-    }
+    # of each notebook, the figure that its first cell shows, or else its first one
+    figures, leading = {e["name"]: e for e in outputs if e["kind"] == "figure"}, {}
+    for entry in figures.values():
+        leading.setdefault(entry["notebook"], entry)
+    for book in {entry["notebook"] for entry in outputs}:
+        picture = re.search(r"figures/([\w./-]+)\.png", _first_cell(book))
+        if picture and picture[1] in figures:
+            leading[book] = figures[picture[1]]
+    found = {"places": sorted(at.items(), key=_order), "items": items, "leading": leading}
+    return found | {"outputs": outputs, "rows": rows}
 
 
 def _first_cell(notebook):
@@ -206,38 +193,46 @@ def _order(item):
 
 def _rows(manifest):
     """All findings of a manifest, paper by paper, with what pages show of them."""
-    pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
-    for paper, notebook, entry in _books(manifest):
+    endings = {"figure": "png", "table": "csv"}
+    for entry, book in _books(manifest):
         for row in entry.get("findings", []):
-            more = {"id": f"{paper}/{row['key']}", "paper": paper, "notebook": notebook}
+            number = estimate_of(row)
+            more = {"measured": tex.measured(number), "rounded": tex.value(number)}
+            more["id"] = f"{book['paper']}/{row['key']}"
             # of its heading, as GitHub and MyST name it
-            more |= {"anchor": paper + row["key"], "measured": tex.measured(row)}
-            more["version"] = PAPERS[paper].version if paper in PAPERS else ""
-            more["checked"] = entry.get("checked", "")
-            figure = row["figure"]
-            more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
+            more["anchor"] = book["paper"] + row["key"]
+            picture = manifest["outputs"].get(row["figure"], {"kind": "table"})
+            more["shown"] = row["figure"] and f"{row['figure']}.{endings[picture['kind']]}"
             more["rows"] = len(row.get("rows", ())) or 1
+            # what a title is followed by
+            more["aside"] = "" if row["kind"] == CLAIM else f" ({row['kind']})"
             # the place in a list of claims, then steps, each of which begins with what fails
             more["kind_order"] = [*KINDS].index(row["kind"])
-            more["failing"] = (4, 3, 2, 0, 1)[VERDICTS[row["kind"]].index(row["verdict"])]
-            yield dict.fromkeys((*STATED, "macros"), "") | row | more
+            more["verdict_order"] = (4, 3, 2, 0, 1)[VERDICTS[row["kind"]].index(row["verdict"])]
+            more["fails"] = more["verdict_order"] == 0
+            more["half"] = at_tolerance(row, TOLERANCE / 2)
+            more["twice"] = at_tolerance(row, TOLERANCE * 2)
+            yield dict.fromkeys((*STATED, "macros"), "") | row | book | more
 
 
 def _slips(manifest):
     """Errata that no finding judges, as rows that lead to none."""
-    for paper, notebook, entry in _books(manifest):
+    for entry, book in _books(manifest):
         for slip in entry.get("slips", []):
-            more = {"id": f"{paper}/{slip['key']}", "paper": paper, "notebook": notebook}
-            more |= {"anchor": "", "repair": slip["true"], "corrected": ""}
-            more["version"] = PAPERS[paper].version if paper in PAPERS else ""
-            yield {"failure": MISPRINT, "stands": ""} | slip | more
+            more = {"id": f"{book['paper']}/{slip['key']}", "repair": slip["true"]}
+            more |= {"anchor": "", "corrected": ""}
+            yield {"failure": MISPRINT, "stands": ""} | slip | book | more
 
 
 def _books(manifest):
-    """The notebooks of a manifest in the order of pages: paper, name, entry."""
+    """The notebooks of a manifest in the order of pages: entry, and what all its rows have."""
     order = {paper: i for i, paper in enumerate(PAPERS)}
-    books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
-    return sorted(books, key=lambda b: (order.get(b[0], len(order)), *b[:2]))
+    books = [(name.split("/")[0], name) for name in manifest["notebooks"]]
+    for paper, name in sorted(books, key=lambda book: (order.get(book[0], len(order)), *book)):
+        entry = manifest["notebooks"][name]
+        version = PAPERS[paper].version if paper in PAPERS else ""
+        common = {"paper": paper, "notebook": name, "version": version}
+        yield entry, common | {"checked": entry.get("checked", "")}
 
 
 def _erratum(row):

@@ -3,7 +3,7 @@
 import math
 import re
 
-from privregret.estimates import rounded
+from privregret.estimates import Estimate, rounded
 from privregret.press.record import TOLERANCE
 
 # signs that code may have, as TeX prints them
@@ -11,46 +11,48 @@ CODE = {sign: "\\" + sign for sign in "{}$&#_%"}
 CODE |= {"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "\\": r"\textbackslash{}"}
 # On GitHub a bar ends a cell of a table in a formula, too, and < may start an element.
 COMMANDS = {r"\|": r"\Vert ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt "}
+# what numbers and criteria are printed with, as formulas have it
+FORMULA = {"inf": r"\infty", " ± ": r" \pm ", "†": r"^\dagger"}
+FORMULA |= {"<=": r"\le", ">=": r"\ge", "in ": r"\in ", "equals": "="}
+# the end of a sentence; not after "et al." in front of a year
+SENTENCE = re.compile(r"\. (?!\()")
 
 
-def measured(entry: dict, tex: bool = False) -> str:
+def measured(number: Estimate) -> str:
     """A number with its standard error, or the bound on its numerical error if it is not random;
-    a dagger says that the error is not known. In `tex` it is for a formula."""
-    error = _reach(entry)
-    known = math.isfinite(error)
-    parts = [rounded(entry["value"], error)]
-    if known and error > TOLERANCE * abs(entry["value"]):
-        parts.append(rounded(error, error))
-    if tex:
-        return r" \pm ".join(map(power, parts)) + r"^\dagger" * (not known)
-    return " ± ".join(parts) + "†" * (not known)
+    a dagger says that the error is not known."""
+    error = _reach(number)
+    if math.isinf(error):
+        return f"{rounded(number.value, error)}†"
+    if error <= TOLERANCE * abs(number.value):
+        return rounded(number.value, error)
+    return f"{rounded(number.value, error)} ± {rounded(error, error)}"
 
 
-def value(entry: dict) -> str:
+def value(number: Estimate) -> str:
     """A number without its error, with as many digits as `measured` gives it."""
-    return rounded(entry["value"], _reach(entry))
+    return rounded(number.value, _reach(number))
 
 
-def _reach(entry):
+def _reach(number):
     """The error that decides the digits; a numerical one only if it is seen in four of them."""
-    if entry["error"] == 0 and entry["numerical_error"] < 1e-4 * abs(entry["value"]):
+    if number.se == 0 and number.bound < 1e-4 * abs(number.value):
         return 0.0
-    return entry["error"] + entry["numerical_error"]
+    return number.se + number.bound
 
 
-def power(number: str) -> str:
-    r"""A printed number with its power of ten in TeX: 1.5e-07 is `1.5\cdot 10^{-7}`."""
-    whole = re.sub(r"(?<![\d.])1e\+?(-?)0*(\d+)", r"10^{\1\2}", number.replace("inf", r"\infty"))
-    return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", whole)
+def formula(printed: str) -> str:
+    r"""A printed number or criterion in TeX: 1.5e-07 is `1.5\cdot 10^{-7}`."""
+    for sign, command in FORMULA.items():
+        printed = printed.replace(sign, command)
+    powers = re.sub(r"(?<![\d.])1e\+?(-?)0*(\d+)", r"10^{\1\2}", printed)
+    return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", powers)
 
 
 def quantity(row: dict) -> str:
     r"""A finding's quantity, number and criterion in TeX."""
-    values, *tolerance = row["criterion"].split(" within ")
-    for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in "), ("equals", "=")):
-        values = values.replace(sign, command)
-    agrees = " within ".join(f"${power(text)}$" for text in (values, *tolerance))
-    return f"{row['quantity']}: ${measured(row, tex=True)}$ ({agrees})"
+    agrees = " within ".join(f"${formula(part)}$" for part in row["criterion"].split(" within "))
+    return f"{row['quantity']}: ${formula(row['measured'])}$ ({agrees})"
 
 
 def integer(value: float) -> str:
@@ -58,7 +60,7 @@ def integer(value: float) -> str:
     digits."""
     group = "," if abs(value) >= 10**4 else ""
     if not (isinstance(value, int) or float(value).is_integer()):
-        return power(f"{value:{group}.12g}".replace(",", r"\,"))
+        return formula(f"{value:{group}.12g}".replace(",", r"\,"))
     value = int(value)
     for base, least in ((10, 10**5), (2, 2**14)):
         times = round(math.log(value, base)) if value >= least else 0
@@ -70,6 +72,12 @@ def integer(value: float) -> str:
 def one_epsilon(text: str) -> str:
     r"""TeX with the epsilon that figures have: their fonts know no other than `\varepsilon`."""
     return text.replace(r"\epsilon", r"\varepsilon")
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """The first sentence of a text, and the rest."""
+    first, *rest = SENTENCE.split(text, maxsplit=1)
+    return (f"{first}.", rest[0]) if rest else (text, "")
 
 
 def folded(line: str, *parts: str) -> str:
@@ -85,7 +93,7 @@ def folded(line: str, *parts: str) -> str:
 def tex_escape(text: str) -> str:
     """Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such."""
     # code, a formula, or a sign that is neither
-    kinds = r"(?<!`)`([^`']+)`|((?<!\\)\$.*?(?<!\\)\$)|(?<!\\)([%&#_^~$])"
+    kinds = r"(?<!`)`([^`']+)`|(\$.*?\$)|([%&#_^~$])"
 
     def typed(found):
         code, formula, sign = found.groups()
@@ -97,20 +105,10 @@ def tex_escape(text: str) -> str:
     return re.sub(kinds, typed, one_epsilon(text))
 
 
-def _plain(text):
-    """Text without the TeX outside formulas and code: escaped signs, spaces, references."""
-    parts = re.split(r"(\$.*?\$|`[^`]*`)", text)
-    for i in range(0, len(parts), 2):
-        spaced = re.sub(r"\\([%&#_ ])", r"\1", parts[i])
-        parts[i] = re.sub(r"\\(?:ref\{\w+:|emph\{)(.*?)\}", r"\1", spaced)
-    return "".join(parts)
-
-
 def short(name: str) -> str:
-    """Return a name in words, for lists at the side."""
+    """Return the name of an output in words, for lists at the side."""
     said = re.sub(r"\b0+(?=\d)", "", name.split("/")[1].replace("-", " ")).capitalize()
-    said = said.replace("bernoulli", "Bernoulli")
-    return re.sub(r"(?i)\b(ftnl|ftpl|exp[34]|d1)\b", lambda found: found[0].upper(), said)
+    return re.sub(r"\b(ftnl|ftpl|[a-z]\d+)\b", lambda found: found[0].upper(), said, flags=re.I)
 
 
 def github(text: str) -> str:
@@ -123,4 +121,4 @@ def github(text: str) -> str:
         said = re.sub(r"\\?\||[<>]", lambda bar: COMMANDS[bar[0]], formula)
         return f"{before} $`{said}`$".removeprefix(" ")
 
-    return re.sub(r"(`[^`]+`)|([^\W_]?)\$(.*?)\$|([\\*_\[\]<>|#`{}])", shown, _plain(text))
+    return re.sub(r"(`[^`]+`)|([^\W_]?)\$(.*?)\$|([\\*_\[\]<>|#`{}])", shown, text)

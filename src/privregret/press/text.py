@@ -4,6 +4,7 @@
 `[slip.KEY]` an erratum that no claim judges, each `[[exercise]]` what is asked, code to run, an
 answer, and an expression that then `holds`; `checked` is the day on which claims and slips were
 last compared with the paper's text, `[smoke]` has parameters for a quick run.
+All are plain text (5%, not 5\\%) with formulas of TeX between dollar signs and `code` in backticks;
 `«name»` or `«name:spec»` stands for a phrase of `[text]`, for a name of the notebook, or for a
 paper's key, which gives the paper as captions cite it.
 """
@@ -12,42 +13,76 @@ import datetime
 import fnmatch
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from privregret.core import checks
 from privregret.core.files import ROOT, toml
 from privregret.core.mistakes import OneLine
 from privregret.estimates import Estimate
 from privregret.press import findings
-from privregret.press.findings import LIMITS, SIGNS, STATED, criterion
+from privregret.press.findings import CRITERION, STATED, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.tex import integer
 
 NOTEBOOKS = ROOT / "notebooks"
 SLOT = re.compile("«([^»:]*):?([^»]*)»")
+# what is not plain in a text
+MARKED = re.compile(r"\$.*?\$|`.*?`")
+TABLE = checks.instance_of(dict)
 # per section: what an entry must have, and what it may have
 FIELDS: dict[str, tuple[set, set]] = {
     "figure": ({"caption"}, set()),
     "table": ({"caption"}, {"columns", "formats", "widths"}),
     "claim": (
         {*"title place claim quantity evidence".split()},
-        {*"kind macro figure rows".split()},
+        {*"kind macro figure rows".split(), *CRITERION, *STATED},
     ),
     "slip": ({"place", "printed", "true"}, {"failure", "stands"}),
 }
-FIELDS["claim"][1].update(SIGNS, STATED, LIMITS, ("within",))
-CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": findings.FAILURES}
-CHOICES["stands"] = findings.STANDS
-# what a field holds if it is not a text, and what that holds
-TYPES: dict[str, tuple] = {"rows": (list,), "macro": (str, dict)}
-TYPES |= dict.fromkeys(("columns", "formats", "widths", "edit"), (dict,))
-INNER = {"widths": (int, float), "macro": (dict,)}
-# of an exercise: its kind -> what it must have, and what it may have
+# the same for each kind of exercise
 EXERCISES: dict[str, tuple[set, set]] = {
     "predict": ({"ask", "run", "answer", "holds"}, set()),
     "break": ({"ask", "edit", "run", "answer", "holds"}, set()),
     "prove": ({"ask", "answer"}, {"run", "holds"}),
 }
+
+
+def _plain(name, value):
+    """The rule for a text without TeX outside formulas, where only TeX would understand it."""
+    if "\\" in MARKED.sub("", checks.text(name, value)):
+        raise ValueError(f"{name} must have TeX in $formulas$ alone, got {checks.shown(value)}")
+
+
+def _table_of(rule):
+    """Return the rule for a table whose values pass `rule`."""
+
+    def check(name, value):
+        for key, item in TABLE(name, value).items():
+            rule(f"{name}.{key}", item)
+
+    return check
+
+
+# of fields that are no plain texts; `criterion` checks numbers
+RULES: dict[str, Callable[[str, Any], Any]] = {
+    "kind": checks.one_of(*findings.KINDS),
+    "evidence": checks.one_of(*findings.EVIDENCE),
+    "failure": checks.one_of(*findings.FAILURES),
+    "stands": checks.one_of(*findings.STANDS),
+    "rows": checks.list_of(checks.text),
+    # a name, or names and the rows that they are about
+    "macro": lambda name, value: isinstance(value, str) or _table_of(TABLE)(name, value),
+    "widths": _table_of(checks.probability),
+}
+RULES |= {"columns": _table_of(_plain)}
+RULES |= dict.fromkeys(("formats", "edit"), _table_of(checks.text))
+RULES |= dict.fromkeys("ask run answer holds".split(), checks.text)
+RULES |= dict.fromkeys(CRITERION, lambda name, value: None)
+# the same for a file
+SECTIONS = dict.fromkeys((*FIELDS, "smoke"), TABLE) | {"text": _table_of(_plain)}
+SECTIONS |= {"checked": checks.instance_of(datetime.date)}
 
 
 class TextError(OneLine, ValueError):
@@ -56,41 +91,26 @@ class TextError(OneLine, ValueError):
 
 def read(file: Path) -> dict[str, dict]:
     """Return section -> key -> entry; TextError in one line for a file that breaks the rules."""
-    found = toml(file, TextError)
-    sections = *FIELDS, "text", "smoke"
-    texts: dict[str, dict] = {section: found.pop(section, {}) for section in sections}
-    checked, exercises = found.pop("checked", None), found.pop("exercise", [])
-    if checked and type(checked) is not datetime.date:
-        raise TextError(f"{file.name}: checked must be a date such as 2026-11-26, got {checked!r}")
-    if found:
-        known = ", ".join((*texts, "[exercise]"))
-        raise TextError(f"{file.name}: no section [{min(found)}]: {known} are allowed")
+    content = toml(file, TextError)
+    exercises = content.pop("exercise", [])
+    _check_entry(file.name, content, set(), {*SECTIONS, "[exercise]"}, SECTIONS)
+    texts = {section: content.get(section, {}) for section in SECTIONS}
+    texts |= {"checked": str(content.get("checked", "")), "exercise": exercises}
     if not isinstance(exercises, list):
         raise TextError(f"{file.name}: an exercise must be an [[exercise]], got {exercises!r:.80}")
-    for i, one in enumerate(exercises, 1):
-        _check_exercise(f"{file.name}, exercise {i}", one)
-    for section, entries in texts.items():
-        if not isinstance(entries, dict):
-            raise TextError(f"{file.name}: [{section}] must be a table, got {entries!r}")
-    for key, phrase in texts["text"].items():
-        _check_type(f"{file.name}, [text]", key, phrase)
-    for section, (must, may) in FIELDS.items():
+    for i, exercise in enumerate(exercises, 1):
+        where = f"{file.name}, exercise {i}"
+        kind = exercise.get("kind") if isinstance(exercise, dict) else None
+        if kind not in EXERCISES:
+            raise TextError(f"{where}: kind must be {', '.join(EXERCISES)}, got {kind!r}")
+        entry = {field: value for field, value in exercise.items() if field != "kind"}
+        _check_entry(where, entry, *EXERCISES[kind])
+    for section, allowed in FIELDS.items():
         for key, entry in texts[section].items():
-            where = f"{file.name}, [{section}.{key}]"
-            if not isinstance(entry, dict) or must - entry.keys():
-                raise TextError(f"{where} must have {', '.join(sorted(must))}")
-            if unknown := entry.keys() - must - may:
-                allowed = ", ".join(sorted(must | may))
-                raise TextError(f"{where}: no field {min(unknown)}: {allowed} are allowed")
-            for field in entry.keys() - {*SIGNS, *LIMITS, "within"}:
-                _check_type(where, field, entry[field])
-            for field, known in CHOICES.items():
-                if field in entry and entry[field] not in known:
-                    said = f"{field} must be {', '.join(known)}, got {entry[field]!r}"
-                    raise TextError(f"{where}: {said}")
+            _check_entry(where := f"{file.name}, [{section}.{key}]", entry, *allowed)
             if section == "claim":
                 _check_claim(where, entry)
-    return texts | {"checked": str(checked or ""), "exercise": exercises}
+    return texts
 
 
 def of_notebook(name: str) -> dict[str, dict]:
@@ -117,7 +137,7 @@ def listed() -> dict[str, str]:
     file = NOTEBOOKS / "findings.txt"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     words = [line.partition(" ")[::2] for line in lines if line and line[0] != "#"]
-    return {one: mark.strip() for one, mark in words}
+    return {name: mark.strip() for name, mark in words}
 
 
 def ids(name: str) -> list[str]:
@@ -142,55 +162,36 @@ def ids(name: str) -> list[str]:
     return [f"{paper}/{key}" for key in own]
 
 
-def list_ids(found: list[str]) -> None:
+def list_ids(names: list[str]) -> None:
     """Append those ids to `notebooks/findings.txt` that it does not have."""
-    if new := [one for one in found if one not in listed()]:
+    known = listed()
+    if new := [name for name in names if name not in known]:
         with open(NOTEBOOKS / "findings.txt", "a", encoding="utf-8") as file:
-            file.write("".join(f"{one}\n" for one in new))
+            file.writelines(f"{name}\n" for name in new)
 
 
-def _check_type(where, field, value):
-    """Refuse a value that is not of its field's type, by name; a truth value is no number."""
-    kinds, inner = TYPES.get(field, (str,)), INNER.get(field, (str,))
-    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if type(value) not in kinds or not all(type(one) in inner for one in held):
-        said = " or ".join(kind.__name__ for kind in kinds)
-        held = " or ".join(kind.__name__ for kind in inner)
-        of = "" if {*kinds}.isdisjoint((list, dict)) else f" of {held}"
-        raise TextError(f"{where}: {field} must be {said}{of}, got {value!r:.80}")
-
-
-def _check_exercise(where, entry):
-    must, may = EXERCISES.get(str(entry.get("kind")), (None, None))
-    if must is None:
-        raise TextError(f"{where}: kind must be {', '.join(EXERCISES)}, got {entry.get('kind')!r}")
-    said = entry.keys() - {"kind"}
-    if must - said or said - must - may:
-        wrong = f"lacks {min(must - said)}" if must - said else f"has {min(said - must - may)}"
+def _check_entry(where, entry, must, may, rules=RULES):
+    """Refuse an entry that lacks a field, has an unknown one, or one against its rule."""
+    if not isinstance(entry, dict) or must - entry.keys():
+        raise TextError(f"{where} must have {', '.join(sorted(must))}")
+    if unknown := entry.keys() - must - may:
         allowed = ", ".join(sorted(must | may))
-        raise TextError(f"{where} ({entry['kind']}) {wrong}: {allowed} are allowed")
+        raise TextError(f"{where}: no field {min(unknown)}: {allowed} are allowed")
     for field, value in entry.items():
-        _check_type(where, field, value)
+        try:
+            rules.get(field, _plain)(field, value)
+        except (TypeError, ValueError) as problem:
+            raise TextError(f"{where}: {problem}") from None
 
 
 def _check_claim(where, entry):
-    forms = {f: v for f, v in entry.items() if f in (*SIGNS, "within")}
-    # a criterion may name a number of the notebook
-    named = {f: 1.0 for f, v in forms.items() if isinstance(v, str) and SLOT.search(v)}
-    try:
-        criterion(**forms | named)
-    except (TypeError, ValueError) as problem:
-        raise TextError(f"{where}: {problem}") from None
-    for limit in entry.keys() & LIMITS:
-        form = LIMITS[limit]
+    form = {field: value for field, value in entry.items() if field in CRITERION}
+    # one that names a number of the notebook is checked when this is known
+    if not any(SLOT.search(str(value)) for value in form.values()):
         try:
-            criterion(**{form: 1.0 if SLOT.search(str(entry[limit])) else entry[limit]})
+            criterion(**form)
         except (TypeError, ValueError) as problem:
-            raise TextError(f"{where}: {limit}: {problem}") from None
-        own = entry.get(form)
-        if isinstance(own, int | float) and isinstance(entry[limit], int | float):
-            if entry[limit] <= own if form == "at_most" else entry[limit] >= own:
-                raise TextError(f"{where}: {limit} must be beyond {form} = {own}")
+            raise TextError(f"{where}: {problem}") from None
     if len(entry.get("title", "").split()) > 8:
         raise TextError(f"{where}: title must have at most eight words, got {entry['title']!r}")
     failure, repaired = entry.get("failure"), {"printed", "repair", "stands"}
@@ -206,11 +207,11 @@ def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dic
     `spare`, or a TextError."""
     entries = texts.get(section, {})
     match = key if key in entries else next((p for p in entries if fnmatch.fnmatch(key, p)), None)
-    if match is None and spare is not None:
-        return spare
-    if match is None:
+    if match is not None:
+        return entries[match]
+    if spare is None:
         raise TextError(f"no [{section}.{key}]: known are {', '.join(entries) or 'none'}")
-    return entries[match]
+    return spare
 
 
 def fill(template: str, names: dict, phrases: dict) -> str:
