@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import refused
+from scipy import stats
 
 from privregret import estimates, exact, instances, rare, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
@@ -281,6 +282,11 @@ class Fresh:
         self.rng = random.Random()
 
 
+class Scipy:
+    def __init__(self, rng):
+        self.drawn = stats.norm.rvs(size=3)
+
+
 class Shared:
     rng = np.random.default_rng(3)
 
@@ -292,6 +298,7 @@ class Seeded:
         self.rng, self.maker = np.random.default_rng(rng), np.random.default_rng
         self.python = random.Random(int(rng))
         self.start = TABLE.mean(), NAMES
+        self.normal = stats.norm.rvs(random_state=self.rng)
 
     def drawn(self, rng=None):
         return (self.rng if rng is None else rng).random(2)
@@ -308,6 +315,7 @@ def test_random_numbers_that_ignore_the_seed_are_refused():
         *((started(Shared), "Shared"), (started(lambda _: RNG), "RNG", "lambda")),
         (started(Fixed), "np.random.default_rng", "__init__"),
         (started(Fresh), "random.Random", "__init__"),
+        (started(Scipy), "rvs", "__init__"),
     ):
         refused(partial(mine, **wrong), "Mine", "rng", *shown, error=TypeError)
     assert len(mine(**started(Seeded)).start(2, 1).drawn()) == 2

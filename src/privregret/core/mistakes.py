@@ -213,3 +213,8 @@ def _names(thing, fixed):
             makes = is_maker and step.opname.startswith("CALL") and not (fixed and step.arg)
             value = random.Random() if makes else None
         yield name, value
+    for code in reach.codes(thing):
+        # of scipy.stats, which then draw from numpy's global generator
+        words = [word for c in code.co_consts if isinstance(c, tuple) for word in c]
+        if "rvs" in code.co_names and "random_state" not in words:
+            yield "rvs without random_state", random.Random()
