@@ -1,7 +1,6 @@
 """Run replicates of algorithms on problems, and return one tidy table."""
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from privregret.core import checks, identity, tasks
 from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.jit import jit
-from privregret.core.tasks import ClusterError, cluster  # noqa: F401, for its users
+from privregret.core.workers import ClusterError, cluster  # noqa: F401, for its users
 from privregret.estimates import sample
 from privregret.instances import Problem
 
@@ -41,17 +40,10 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))
 
 
-def workers_rule(name: str, value: Any) -> int:
-    """Check a number of workers, joblib's `n_jobs`."""
-    if not checks.integer_in(-checks.MAX_SIZE, checks.MAX_SIZE)(name, value):
-        raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
-    return int(value)
-
-
 RUNS = checks.integer_in(1, checks.MAX_RUNS)
 
 
-@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=checks.workers)
 def regret_curves(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -110,11 +102,11 @@ def regret_curves(
     [['DP-SE', 0, 1000, 250.0], ['DP-SE', 1, 1000, 250.0]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    regrets = tasks.played(grid, runs, seed, workers, _listed)
-    return tidy(grid, np.concatenate([array.ravel() for (array,) in regrets]))
+    regrets = tasks.played(grid, runs, seed, workers)
+    return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
-@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=checks.workers)
 def regret_summary(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -139,10 +131,8 @@ def regret_summary(
     [['FTNL (Laplace)', 1000, 100]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    kept = [reduce(_both, parts) for parts in tasks.played(grid, runs, seed, workers, _merged)]
-    mean, squares, least, greatest = (
-        np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:]
-    )
+    summaries = tasks.played(grid, runs, seed, workers, moments)
+    mean, squares, least, greatest = np.concatenate(summaries, axis=1)
     sd = np.sqrt(squares / (runs - 1)) if runs > 1 else np.full(len(mean), np.nan)
     columns = {"t": np.concatenate([point.checkpoints for point in grid])}
     columns |= sample.moments(
@@ -151,66 +141,28 @@ def regret_summary(
     return _labelled(grid, 1, columns | {"least": least, "greatest": greatest})
 
 
-class Moments(NamedTuple):
-    """Moments of the regrets of a number of runs, per checkpoint."""
-
-    runs: int
-    mean: np.ndarray
-    # sum of the squared deviations from the mean
-    squares: np.ndarray
-    least: np.ndarray
-    greatest: np.ndarray
+def moments(summary: np.ndarray | None, count: int, regrets: np.ndarray) -> np.ndarray:
+    """Return mean, sum of squared deviations, least and greatest at each checkpoint, (4, H), of
+    `count` runs with these moments, or None of none, and of more runs."""
+    if summary is None:
+        zeros = np.zeros(regrets.shape[1])
+        summary = np.array([zeros, zeros, zeros + np.inf, zeros - np.inf])
+    return _with_runs(summary.copy(), count, regrets)
 
 
 @jit
-def moments(regrets):
-    """Return mean, squared deviations, least and greatest of each column; the mean of equal numbers
-    is exact. To get memory from the system for larger arrays takes as long as the sums.
-    """
-    runs, points = regrets.shape
-    mean, squares = np.zeros(points), np.zeros(points)
-    least, greatest = regrets[0].copy(), regrets[0].copy()
-    for run in range(runs):
-        for i in range(points):
-            mean[i] += regrets[run, i] - regrets[0, i]
-            least[i] = min(least[i], regrets[run, i])
-            greatest[i] = max(greatest[i], regrets[run, i])
-    for i in range(points):
-        mean[i] = regrets[0, i] + mean[i] / runs
-    for run in range(runs):
-        for i in range(points):
-            squares[i] += (regrets[run, i] - mean[i]) ** 2
-    return mean, squares, least, greatest
-
-
-def _listed(parts):
-    """Return the regrets of consecutive blocks as one array, in a list."""
-    first, blocks, regrets = zip(*parts, strict=True)
-    return [(first[0], sum(blocks), np.concatenate(regrets))]
-
-
-def _merged(parts):
-    """Return the moments of consecutive blocks, merged by twos, fours, eights and so on.
-
-    Blocks 2^k i, ..., 2^k (i + 1) - 1 are merged if all are there. So the merges, and their
-    rounding, are the same however blocks are shared among tasks.
-    """
-    kept: list = []
-    for first, blocks, known in parts:
-        known = known if isinstance(known, Moments) else Moments(len(known), *moments(known))
-        while kept and kept[-1][1] == blocks and first // blocks % 2:
-            first, _, before = kept.pop()
-            blocks, known = 2 * blocks, _both(before, known)
-        kept.append((first, blocks, known))
-    return kept
-
-
-def _both(one, other):
-    runs, apart = one.runs + other.runs, other.mean - one.mean
-    mean = one.mean + apart * (other.runs / runs)
-    squares = one.squares + other.squares + apart**2 * (one.runs * other.runs / runs)
-    least, greatest = np.minimum(one.least, other.least), np.maximum(one.greatest, other.greatest)
-    return Moments(runs, mean, squares, least, greatest)
+def _with_runs(summary, count, regrets):
+    """Welford's recursion, run by run: the same numbers however the runs are split."""
+    mean, squares, least, greatest = summary
+    for run in range(len(regrets)):
+        for i in range(len(mean)):
+            regret = regrets[run, i]
+            before = regret - mean[i]
+            mean[i] += before / (count + run + 1)
+            squares[i] += before * (regret - mean[i])
+            least[i] = min(least[i], regret)
+            greatest[i] = max(greatest[i], regret)
+    return summary
 
 
 def worst_problem(

@@ -16,7 +16,7 @@ from privregret.bandits import BanditAlgorithm
 from privregret.core import checks, identity, streams
 from privregret.core.algorithm import Algorithm
 from privregret.core.progress import progress
-from privregret.core.tasks import map_tasks
+from privregret.core.workers import map_tasks
 from privregret.instances import ExpertProblem
 from privregret.instances.problem import actions_of
 
@@ -129,7 +129,7 @@ def _real(field):
     runs=checks.integer_in(1, checks.MAX_RUNS),
     seed=checks.seed,
     name=checks.text,
-    workers=simulate.workers_rule,
+    workers=checks.workers,
 )
 def regret_curves(
     algorithms: Algorithm | Sequence[Algorithm],

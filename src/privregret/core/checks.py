@@ -212,6 +212,13 @@ def epsilon(name: str, value: Any) -> float:
     return _epsilon(name, value)
 
 
+def workers(name: str, value: Any) -> int:
+    """Check a number of workers, joblib's `n_jobs`."""
+    if not integer_in(-MAX_SIZE, MAX_SIZE)(name, value):
+        raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
+    return int(value)
+
+
 # Several numbers
 
 
