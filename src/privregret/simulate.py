@@ -286,21 +286,7 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
 
 def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     """Return the rounds that `points` stands for, a number or a list, and the horizon."""
-    given = checks.array_of(points)
-    # above 2^53 floats are not the numbers that are meant
-    if (
-        given.dtype.kind == "f"
-        and ((given == np.floor(given)) & (abs(given) <= 2**53)).all()
-        and given.ndim
-    ):
-        given = given.astype(np.int64)
-    if given.ndim == 0:
-        return checkpoints(horizon, checks.integer_in(1, checks.MAX_SIZE)("points", points))
-    if given.dtype.kind not in "iu":
-        raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
-    # numpy would join its unsigned integers with Python's to floats
-    wanted = np.unique([*given.ravel().tolist(), horizon])
-    rounds = checks.checkpoints(shortest)("points", wanted)
-    if rounds[-1] > horizon:
-        raise ValueError(f"points must be at most the horizon, {horizon}, got {rounds[-1]}")
-    return rounds
+    if checks.array_of(points).ndim == 0:
+        return checkpoints(horizon, points)
+    rounds = np.append(checks.whole_numbers("points", points), horizon)
+    return checks.checkpoints(shortest, horizon)("points", np.unique(rounds))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from privregret.core import checks
-from privregret.estimates.many import columns, named, rows
+from privregret.estimates.frames import FRAME, columns, named, rows
 from privregret.estimates.number import ROUNDING, STANDARD_ERRORS, complete
 from privregret.estimates.sample import (
     LARGEST,
@@ -44,7 +44,7 @@ def _over(name, value):
 
 
 _open = checks.number_in(1e-15, 1, "[)")
-_RULES = {"frame": checks.dataframe, "by": _columns, "value": checks.text}
+_RULES = {"frame": FRAME, "by": _columns, "value": checks.text}
 
 
 def _numbers(name, column, frame):
@@ -260,7 +260,7 @@ def quantile_limits(
     return _each(groups, by, [value], one)
 
 
-@checks.validate(frame=checks.dataframe, by=_columns, condition=checks.text, weights=checks.text)
+@checks.validate(frame=FRAME, by=_columns, condition=checks.text, weights=checks.text)
 def fractions(
     frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
 ) -> pd.DataFrame:

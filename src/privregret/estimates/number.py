@@ -1,6 +1,7 @@
 """Carry a number and its errors through arithmetic."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,6 +129,13 @@ class Estimate(checks.Validated):
 def exactly(value: Estimate | float) -> Estimate:
     """Return a number as an estimate without error, and an estimate unchanged."""
     return value if isinstance(value, Estimate) else Estimate(value)
+
+
+def estimates_of(name: str, values: Iterable[Estimate | float]) -> list[Estimate]:
+    """Return numbers, none missing, as estimates."""
+    values = values if hasattr(values, "__len__") else list(values)
+    complete(name, values)
+    return [v if isinstance(v, Estimate) else Estimate(real(name, v)) for v in values]
 
 
 @checks.validate(value=real, error=_error)
