@@ -158,7 +158,7 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
 
 def test_moments_do_not_lose_digits_beside_a_large_mean():
     regrets = 1e9 + np.random.default_rng(1).normal(size=(4096, 3))
-    _, squares, least, _ = simulate.moments(None, 0, regrets)
+    _, squares, least, _ = simulate.with_runs(None, 0, regrets)
     expected = ((regrets - regrets.mean(axis=0)) ** 2).sum(axis=0)
     np.testing.assert_allclose(squares, expected, rtol=1e-6)
     assert (least == regrets.min(axis=0)).all()

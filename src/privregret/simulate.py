@@ -131,27 +131,26 @@ def regret_summary(
     [['FTNL (Laplace)', 1000, 100]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    summaries = tasks.played(grid, runs, seed, workers, moments)
+    summaries = tasks.played(grid, runs, seed, workers, with_runs)
     mean, squares, least, greatest = np.concatenate(summaries, axis=1)
     sd = np.sqrt(squares / (runs - 1)) if runs > 1 else np.full(len(mean), np.nan)
     columns = {"t": np.concatenate([point.checkpoints for point in grid])}
-    columns |= sample.moments(
-        (mean, sd, least, greatest, np.full(len(mean), runs)), _heavy(grid, 1)
-    )
+    counts, tail = np.full(len(mean), runs), _heavy(grid, 1)
+    columns |= sample.mean_columns(mean, sd, least, greatest, counts, tail)
     return _labelled(grid, 1, columns | {"least": least, "greatest": greatest})
 
 
-def moments(summary: np.ndarray | None, count: int, regrets: np.ndarray) -> np.ndarray:
-    """Return mean, sum of squared deviations, least and greatest at each checkpoint, (4, H), of
-    `count` runs with these moments, or None of none, and of more runs."""
+def with_runs(summary: np.ndarray | None, count: int, regrets: np.ndarray) -> np.ndarray:
+    """Return the (4, H) summary of `count` runs and more: mean, sum of squared deviations, least
+    and greatest regret at each checkpoint."""
     if summary is None:
-        zeros = np.zeros(regrets.shape[1])
-        summary = np.array([zeros, zeros, zeros + np.inf, zeros - np.inf])
-    return _with_runs(summary.copy(), count, regrets)
+        start = [0.0], [0.0], [np.inf], [-np.inf]
+        summary = np.repeat(start, regrets.shape[1], axis=1)
+    return _add_runs(summary.copy(), count, regrets)
 
 
 @jit
-def _with_runs(summary, count, regrets):
+def _add_runs(summary, count, regrets):
     """Welford's recursion, run by run: the same numbers however the runs are split."""
     mean, squares, least, greatest = summary
     for run in range(len(regrets)):
