@@ -233,24 +233,24 @@ def _labelled(grid, runs, columns):
 def algorithms_of(value: Any) -> list[Algorithm]:
     """Return one algorithm or several as a list; TypeError for what is none, ValueError for a
     repeated one or one label for two classes."""
-    algorithms, seen = checks.one_or_more("algorithms", value), set()
+    algorithms, rows = checks.one_or_more("algorithms", value), set()
     labels: dict[str, type] = {}
     for algorithm in algorithms:
         checks.instance_of(Algorithm)("algorithms", algorithm)
-        kind, label, told = type(algorithm), algorithm.label, algorithm.privacy
-        checks.instance_of(Privacy)(f"privacy of {kind.__name__}", told)
-        told.check(f"privacy of {kind.__name__}")
+        kind, label = type(algorithm), algorithm.label
+        guarantee = f"privacy of {kind.__name__}"
+        checks.instance_of(Privacy)(guarantee, algorithm.privacy).check(guarantee)
         row = identity.encode((label, identity.parameters(algorithm)))
-        if row in seen and labels[label] is kind:
+        if row in rows and labels[label] is kind:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
-            which = f"{labels[label].__name__} and {kind.__name__}"
+            pair = f"{labels[label].__name__} and {kind.__name__}"
             if kind.__qualname__ == labels[label].__qualname__:
-                which = f"{kind.__name__}, which was defined again: make all of them anew"
-            raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
+                pair = f"{kind.__name__}, which was defined again: make all of them anew"
+            raise ValueError(f"algorithms must have distinct labels, got {label!r} for {pair}")
         # raises for a class without an id of its own
         identity.identity(algorithm)
-        seen.add(row)
+        rows.add(row)
     return algorithms
 
 
@@ -261,8 +261,8 @@ def problems_of(value: Any) -> list:
     for problem in problems:
         if not isinstance(problem, Problem):
             like = 'BernoulliBandit("mine", [0.9, 0.5])'
-            found = checks.shown(problem)
-            raise TypeError(f"problems must hold problems, such as {like}, got {found}")
+            shown = checks.shown(problem)
+            raise TypeError(f"problems must hold problems, such as {like}, got {shown}")
         if problem.name in names:
             raise ValueError(f"problems must have distinct names, got {problem.name!r} twice")
         names.add(problem.name)

@@ -19,7 +19,7 @@ import operator
 import reprlib
 from collections.abc import Callable
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
@@ -133,23 +133,22 @@ def validate(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        parameters = signature(function).parameters
-        several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-        places = {n: i for i, (n, p) in enumerate(parameters.items()) if p.kind not in several}
-        if unknown := ", ".join(sorted(set(rules) - set(places))):
+        form = signature(function)
+        if unknown := ", ".join(sorted(set(rules) - set(form.parameters))):
             raise TypeError(f"{function.__qualname__} has no argument {unknown} to check")
-        checked = [(n, i, parameters[n].default is None) for n, i in places.items() if n in rules]
+        optional = {name for name in rules if form.parameters[name].default is None}
 
         @wraps(function)
         def call(*args, **kwargs):
-            given = list(args)
-            for name, place, optional in checked:
-                held, at = (given, place) if place < len(given) else (kwargs, name)
-                if at != name or name in kwargs:
-                    value = held[at]
-                    if value is not None or not optional:
-                        held[at] = rules[name](name, value)
-            return function(*given, **kwargs)
+            try:
+                bound = form.bind(*args, **kwargs)
+            except TypeError:
+                return function(*args, **kwargs)  # Python's own message names the function
+            arguments = bound.arguments
+            for name in [name for name in arguments if name in rules]:
+                if arguments[name] is not None or name not in optional:
+                    arguments[name] = rules[name](name, arguments[name])
+            return function(*bound.args, **bound.kwargs)
 
         return call
 
