@@ -24,7 +24,7 @@ SECONDS = 0.25  # of work in a task: workers are busy to the end, and progress i
 MOST = 4096  # largest number of blocks per task: half a second of the fastest algorithm
 OFTEN = 0.5  # seconds after which what was computed is stored
 KEPT = 5.0  # least seconds of work in an entry of the store, except in the last of a grid point
-BYTES = 2**24  # memory of the runs that are played at once, and of the regrets of a task
+BYTES = 2**22  # memory of the runs that are played at once, and of the regrets of a task
 
 
 def played(
@@ -64,12 +64,12 @@ def played(
 class _Result:
     """What is known of a grid point: regrets of the first `count` runs, or a summary of them.
 
-    Its entries in the store are named after their first run. One that ends with a run has (number
-    of this run, regrets of its runs), or (number of this run, summary of all runs so far).
+    An entry of the store is named after its first run. It holds the number of runs up to its end,
+    and the regrets of its own runs, or the summary of all runs up to its end.
     """
 
     def __init__(self, path: Path | None, runs: int, summarize: Callable | None):
-        self.path, self.summarize, self.seconds = path, summarize, 0.0
+        self.path, self.summarize = path, summarize
         self.count, self.regrets, self.summary = 0, [], None
         while self.count < runs:
             end, value = store.found(self.path_from(self.count), (0, None))
@@ -81,7 +81,7 @@ class _Result:
             else:
                 self.regrets.append(value[: runs - self.count])
             self.count = min(end, runs)
-        self.first, self.begun = self.count, len(self.regrets)  # of the next entry
+        self._begin_entry()
 
     def path_from(self, first: int) -> Path | None:
         """Return the path of the entry that begins with a run."""
@@ -96,13 +96,16 @@ class _Result:
         self.count += len(regrets)
         self.seconds += seconds
 
+    def _begin_entry(self):
+        self.first, self.parts, self.seconds = self.count, len(self.regrets), 0.0
+
     def entry(self) -> tuple:
-        """Return what was added since the last entry, as one: its path, its end and its value."""
+        """Return the path, the end and the value of an entry with what was added since the last."""
         path, value = self.path_from(self.first), self.summary
         if not self.summarize:
-            value = np.concatenate(self.regrets[self.begun :])
-            self.regrets[self.begun :] = [value]
-        self.first, self.begun, self.seconds = self.count, len(self.regrets), 0.0
+            value = np.concatenate(self.regrets[self.parts :])
+            self.regrets[self.parts :] = [value]
+        self._begin_entry()
         return path, self.count, value
 
     def value(self) -> np.ndarray:
@@ -111,21 +114,21 @@ class _Result:
 
 
 def _computed(grid, results, runs, seed, workers):
-    """Compute what results lack, in order; yield the number of a grid point whenever there is
+    """Add to results what they lack, in order; yield the number of a grid point whenever it has
     enough for an entry of the store."""
     sizes = [algorithm.runs_per_stream for algorithm, *_ in grid]
     todo = [i for i, result in enumerate(results) if result.count < runs]
     sent, cost = deque(), dict.fromkeys(todo, math.inf)  # tasks; seconds per block
 
     def tasks():
-        at_once = joblib.effective_n_jobs(workers)
+        threads = joblib.effective_n_jobs(workers)
         for i in todo:
             algorithm, problem, checkpoints = grid[i]
             key, size = streams.key(algorithm, problem), sizes[i]
             first, end = results[i].count // size, -(-runs // size)
             most = min(MOST, BYTES / (8 * size * len(checkpoints)))
             while first < end:
-                blocks = min(most, SECONDS / cost[i], (end - first) / (2 * at_once))
+                blocks = min(most, SECONDS / cost[i], (end - first) / (2 * threads))
                 last = min(first + max(int(blocks), 1), end)
                 sent.append((i, first, last))
                 yield algorithm, problem, checkpoints, first, last, runs, seed, key
@@ -133,28 +136,28 @@ def _computed(grid, results, runs, seed, workers):
 
     if not todo:
         return
-    begun, names = time.monotonic(), [f"{a.label}, {p.name}" for a, p, _ in grid]
+    start, names = time.monotonic(), [f"{a.label}, {p.name}" for a, p, _ in grid]
     with progress(None, runs * len(grid)) as bar:
         bar.update(sum(result.count for result in results))
         for regrets, seconds in map_tasks(_blocks, tasks(), workers):
             i, first, last = sent.popleft()
             cost[i] = min(cost[i], max(seconds, 1e-6) / (last - first))
             result = results[i]
-            # the runs before may have ended within a block
-            new = regrets[result.count - first * sizes[i] :]
-            result.add(new, seconds)
+            # what the store has may end within a block
+            regrets = regrets[result.count - first * sizes[i] :]
+            result.add(regrets, seconds)
             bar.set_description(names[i], refresh=False)
-            bar.update(len(new))
+            bar.update(len(regrets))
             if result.count == runs or result.seconds >= KEPT:
                 yield i
             if result.count == runs:
-                finished(bar, f"{names[i]}: {runs} runs", begun)
+                finished(bar, f"{names[i]}: {runs} runs", start)
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, key):
     """Return the regrets of the runs in some blocks, and the seconds of work."""
     play, size = algorithm.runner(problem, checkpoints), algorithm.runs_per_stream
-    begun, end = time.thread_time(), min(last * size, runs)
+    start, end = time.thread_time(), min(last * size, runs)
     regrets = np.empty((end - first * size, len(checkpoints)))
     at_once = max(1, BYTES // (8 * len(checkpoints) * problem.arms))
     run = first * size
@@ -168,4 +171,4 @@ def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, key):
                 raise TypeError(f"run must return {wanted}, got shape {counts.shape[1:]}")
             regrets[run - first * size :][: len(part)] = part
             run += len(part)
-    return regrets, time.thread_time() - begun
+    return regrets, time.thread_time() - start
