@@ -78,7 +78,7 @@ print(simulate.regret_curves(Own(0.5), HU2021_2, 10**4, 8, 1, points=1).regret.s
 
 # its runs only wait, one block in a task and in an entry; prints how many tasks there were
 SLOW = """
-import time
+import sys, time
 from dataclasses import dataclass
 from pathlib import Path
 from privregret import simulate
@@ -94,7 +94,7 @@ class Slow(BanditAlgorithm):
     source, privacy = "a test", NOT_PRIVATE
 
     def play(self, rewards, rng):
-        time.sleep(0.02)
+        time.sleep(0.01)
         return rng.integers(self.first, 5, len(rewards))
 
 def counted(function, tasks, workers, map_tasks=tasks.map_tasks):
@@ -103,8 +103,9 @@ def counted(function, tasks, workers, map_tasks=tasks.map_tasks):
 if __name__ == "__main__":
     sent, store.FOLDER = [], Path("stored")
     tasks.map_tasks, tasks.MOST, tasks.KEPT, tasks.OFTEN = counted, 1, 0.0, 0.0
-    frame = simulate.regret_summary([Slow(0), Slow(1)], HU2021_2, 50, 160, 1, points=2)
-    print(len(sent), *frame["mean"], *frame.sd)
+    function = getattr(simulate, sys.argv[1])
+    frame = function([Slow(0), Slow(1)], HU2021_2, 50, 160, 1, points=2)
+    print(len(sent), *frame.select_dtypes(float).sum())
 """
 STORED = {"PRIVREGRET_STORE": "on"}
 
@@ -235,18 +236,19 @@ def test_a_killed_program_resumes(dask):
     """What two workers had finished comes from the store, and no digit changes."""
     dask.worker("1")
     (dask.folder / "slow.py").write_text(SLOW)
-    _, alone, said = dask.run("slow.py")
+    program = "slow.py", "regret_summary"
+    _, alone, said = dask.run(*program)
     assert alone.startswith("80 "), said
     scheduler = STORED | {"PRIVREGRET_SCHEDULER": dask.address}
     own = {"cwd": dask.folder, "env": dask.environment | scheduler}
-    program = subprocess.Popen([sys.executable, "slow.py"], **own, stdout=subprocess.PIPE)
+    killed = subprocess.Popen([sys.executable, *program], **own, stdout=subprocess.PIPE)
     while len(stored(dask.folder)) < 20:
-        assert program.poll() is None
+        assert killed.poll() is None
         time.sleep(0.01)
-    program.kill()
-    assert program.communicate() == (b"", None)
+    killed.kill()
+    assert killed.communicate() == (b"", None)
     found = len(stored(dask.folder))
-    code, again, said = dask.run("slow.py", **scheduler)
+    code, again, said = dask.run(*program, **scheduler)
     assert (code, again.split()[1:]) == (0, alone.split()[1:]), said
     assert 20 <= found < 80 and again.startswith(f"{80 - found} ")
 
@@ -255,14 +257,12 @@ def test_two_programs_at_once_share_a_store(tmp_path):
     """The same numbers, and entries of which each is whole and a third program needs no others."""
     (tmp_path / "slow.py").write_text(SLOW)
     own = {"cwd": tmp_path, "env": os.environ | STORED | {"PYTHONPATH": SOURCES}}
-    both = [
-        subprocess.Popen([sys.executable, "slow.py"], **own, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    first, second = (program.communicate()[0].split() for program in both)
-    assert first[1:] == second[1:] and len(first) == 9
+    program, piped = ("slow.py", "regret_curves"), {"stdout": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen([sys.executable, *program], **own, **piped) for _ in range(2)]
+    first, second = (process.communicate()[0].split() for process in both)
+    assert first[1:] == second[1:] and len(first) == 3
     assert all(store.read(path) for path in stored(tmp_path))
-    _, third, said = python("slow.py", **own)
+    _, third, said = python(*program, **own)
     assert third.split() == ["0", *first[1:]], said
 
 

@@ -20,8 +20,9 @@ def real(name: str, value: object, low: float = -math.inf) -> float:
     """Check a number, which may be infinite."""
     if type(value) is not float:
         try:
-            is_list = isinstance(value, (str, bytes)) or np.ndim(value)
-            value = float([value] if is_list else value)  # not a number: raises TypeError
+            if isinstance(value, (str, bytes)) or np.ndim(value):
+                raise TypeError
+            value = float(value)
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name} must be a number, got {checks.shown(value)}") from None
     if not value >= low:  # also raises for nan

@@ -18,7 +18,7 @@ from privregret.estimates.number import (
     exactly,
 )
 
-LARGEST = 1e300  # rule for an entry of a sample
+LARGEST = 1e300  # in absolute value, of an entry of a sample
 SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
 # Factor on the error of a mean of which one draw makes most of the variance, if no heavy tail is
 # known: up to nine such draws may be due (Poisson's limit at LEVEL for one that was seen is 8.9).
