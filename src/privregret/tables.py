@@ -42,9 +42,10 @@ def read(path: str | Path) -> pd.DataFrame:
     ValueError: 'nowhere.csv' must be a file in UTF-8, with commas: No such file or directory
     """
     shown = checks.shown(str(path))
-    layout = {"header": None, "skip_blank_lines": False, "encoding": "utf-8-sig"}
+    layout = {"header": None, "skip_blank_lines": False}
     try:
-        cells = pd.read_csv(path, dtype=str, na_filter=False, **layout)
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            cells = pd.read_csv(file, dtype=str, na_filter=False, **layout)
     except (OSError, ValueError) as error:
         why = " ".join(str(getattr(error, "strerror", None) or error).split())
         raise ValueError(f"{shown} must be a file in UTF-8, with commas: {why}") from None

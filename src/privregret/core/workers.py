@@ -28,7 +28,7 @@ LOST = 10  # seconds without any worker of a cluster until that is said
 def map_tasks(function: Callable, tasks: Iterable[tuple], workers: int) -> Iterator:
     """Yield `function(*task)` for each task, in order: from threads, or from where
     `joblib.parallel_config` says."""
-    with scheduler(), _watch(client := _client()):
+    with _scheduler(), _watch(client := _client()):
         # multiprocessing returns nothing before the end, and threads do the same
         in_order = get_active_backend()[0].supports_return_generator
         how = {"prefer": "threads"} if in_order else {"backend": "threading"}
@@ -93,7 +93,7 @@ def cluster(address: str) -> Iterator[None]:
         yield
 
 
-def scheduler() -> AbstractContextManager:
+def _scheduler() -> AbstractContextManager:
     """Return a context for the scheduler in the environment, unless one is in use."""
     address = os.environ.get("PRIVREGRET_SCHEDULER", "")
     return cluster(address) if address and not _client() else contextlib.nullcontext()
