@@ -16,7 +16,7 @@ from conftest import ROOT, SOURCES, python, refused
 from pandas.testing import assert_frame_equal
 
 from privregret import simulate
-from privregret.core import tasks
+from privregret.core import store, workers
 
 OWN = """
 from dataclasses import dataclass
@@ -76,6 +76,39 @@ from privregret.instances import HU2021_2
 print(simulate.regret_curves(Own(0.5), HU2021_2, 10**4, 8, 1, points=1).regret.sum())
 """
 
+# its runs only wait, one block in a task and in an entry; prints how many tasks there were
+SLOW = """
+import sys, time
+from dataclasses import dataclass
+from pathlib import Path
+from privregret import simulate
+from privregret.bandits import BanditAlgorithm
+from privregret.core import store, tasks
+from privregret.core.algorithm import NOT_PRIVATE
+from privregret.instances import HU2021_2
+
+@dataclass(frozen=True)
+class Slow(BanditAlgorithm):
+    first: int
+    id = label = "slow"
+    source, privacy = "a test", NOT_PRIVATE
+
+    def play(self, rewards, rng):
+        time.sleep(0.01)
+        return rng.integers(self.first, 5, len(rewards))
+
+def counted(function, tasks, workers, map_tasks=tasks.map_tasks):
+    return map_tasks(function, (sent.append(task) or task for task in tasks), workers)
+
+if __name__ == "__main__":
+    sent, store.FOLDER = [], Path("stored")
+    tasks.map_tasks, tasks.MOST, tasks.KEPT, tasks.OFTEN = counted, 1, 0.0, 0.0
+    function = getattr(simulate, sys.argv[1])
+    frame = function([Slow(0), Slow(1)], HU2021_2, 50, 160, 1, points=2)
+    print(len(sent), *frame.select_dtypes(float).sum())
+"""
+STORED = {"PRIVREGRET_STORE": "on"}
+
 
 class Cluster:
     """A scheduler and workers, started as `docs/large-runs.md` says; own modules in a folder."""
@@ -99,13 +132,14 @@ class Cluster:
         self.started.append(subprocess.Popen([sys.executable, *words], **own, **said))
         return self.started[-1]
 
-    def worker(self, threads, workers):
-        """Start a worker, and wait until there are so many."""
-        started = self.begin("worker", "--no-nanny", "--nthreads", threads)
+    def worker(self, threads):
+        """Start a worker, and wait until the scheduler knows it."""
+        worker = self.begin("worker", "--no-nanny", "--nthreads", threads)
+        alive = sum(process.poll() is None for process in self.started) - 1
         with self.client() as client:
-            while len(client.scheduler_info()["workers"]) != workers:
+            while len(client.scheduler_info()["workers"]) != alive:
                 time.sleep(0.05)
-        return started
+        return worker
 
     def client(self):
         return distributed.Client(scheduler_file=str(self.file), timeout=60)
@@ -128,7 +162,7 @@ def dask(tmp_path_factory):
     (folder / "modules" / "helper.py").write_text("SHIFT = 0.0\n")
     (folder / "modules" / "kernels.py").write_text(KERNELS)
     with closing(Cluster(folder)) as found:
-        found.worker("2", 1)
+        found.worker("2")
         yield found
 
 
@@ -180,7 +214,7 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
     exec(code, {})
     alone = pd.read_pickle("grid.parquet")
 
-    address, victim, killed = dask.address, dask.worker("2", 2), threading.Event()
+    address, victim, killed = dask.address, dask.worker("2"), threading.Event()
 
     def kill():
         with distributed.Client(address) as client:
@@ -198,15 +232,54 @@ def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
     assert_frame_equal(pd.read_pickle("grid.parquet"), alone, check_exact=True)
 
 
+def test_a_killed_program_resumes(dask):
+    """What two workers had finished comes from the store, and no digit changes."""
+    dask.worker("1")
+    (dask.folder / "slow.py").write_text(SLOW)
+    program = "slow.py", "regret_summary"
+    _, alone, said = dask.run(*program)
+    assert alone.startswith("80 "), said
+    scheduler = STORED | {"PRIVREGRET_SCHEDULER": dask.address}
+    own = {"cwd": dask.folder, "env": dask.environment | scheduler}
+    killed = subprocess.Popen([sys.executable, *program], **own, stdout=subprocess.PIPE)
+    while len(stored(dask.folder)) < 20:
+        assert killed.poll() is None
+        time.sleep(0.01)
+    killed.kill()
+    assert killed.communicate() == (b"", None)
+    found = len(stored(dask.folder))
+    code, again, said = dask.run(*program, **scheduler)
+    assert (code, again.split()[1:]) == (0, alone.split()[1:]), said
+    assert 20 <= found < 80 and again.startswith(f"{80 - found} ")
+
+
+def test_two_programs_at_once_share_a_store(tmp_path):
+    """The same numbers, and entries of which each is whole and a third program needs no others."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    own = {"cwd": tmp_path, "env": os.environ | STORED | {"PYTHONPATH": SOURCES}}
+    program, piped = ("slow.py", "regret_curves"), {"stdout": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen([sys.executable, *program], **own, **piped) for _ in range(2)]
+    first, second = (process.communicate()[0].split() for process in both)
+    assert first[1:] == second[1:] and len(first) == 3
+    assert all(store.read(path) for path in stored(tmp_path))
+    _, third, said = python(*program, **own)
+    assert third.split() == ["0", *first[1:]], said
+
+
+def stored(folder):
+    """The entries of the store of a program, without what is being written."""
+    return [path for path in folder.glob("stored/*") if path.name[0] != "."]
+
+
 def test_without_workers_or_scheduler_there_is_one_line(tmp_path, monkeypatch, capsys):
     """Where all workers are killed, it is said, and the work waits for another one."""
-    monkeypatch.setattr(tasks, "LOST", 2)
+    monkeypatch.setattr(workers, "LOST", 2)
     with closing(Cluster(tmp_path)) as alone:
         address = alone.address
         refused(simulate.cluster(address).__enter__, address, error=simulate.ClusterError)
-        victim = alone.worker("2", 1)
+        victim = alone.worker("2")
         with simulate.cluster(address):
-            begun = tasks.map_tasks(time.sleep, [(0.2,)] * 20, -1)
+            begun = workers.map_tasks(time.sleep, [(0.2,)] * 20, -1)
             next(begun)
             victim.kill()
             start = time.monotonic()
@@ -214,11 +287,11 @@ def test_without_workers_or_scheduler_there_is_one_line(tmp_path, monkeypatch, c
                 time.sleep(0.1)
                 assert time.monotonic() - start < 15
             assert said.count("\n") == 1
-            alone.worker("2", 1)
+            alone.worker("2")
             assert len([*begun]) == 19
         with simulate.cluster(address):
             threading.Timer(2, alone.started[0].kill).start()
-            lost = partial(tasks.map_tasks, time.sleep, [(1,)] * 1000, -1)
+            lost = partial(workers.map_tasks, time.sleep, [(1,)] * 1000, -1)
             refused(lambda: [*lost()], error=simulate.ClusterError)
 
 

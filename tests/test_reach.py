@@ -455,8 +455,8 @@ def test_options_of_a_kernel_count():
 
 
 def test_a_store_that_has_an_entry_under_each_name_ends(monkeypatch):
-    monkeypatch.setattr(store, "found", lambda *of: (0, [(0, 1, np.zeros((1, 1)))]))
-    assert tasks._held(Path("a"), 1, 10) == []
+    monkeypatch.setattr(store, "found", lambda *of: (0, np.zeros((1, 1))))
+    assert tasks._Result(Path("a"), 10, None).count == 0
 
 
 @numba.njit

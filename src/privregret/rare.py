@@ -26,10 +26,10 @@ from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.core import checks, identity, store
 from privregret.core.progress import progress
 from privregret.core.streams import generator
-from privregret.core.tasks import map_tasks
+from privregret.core.workers import map_tasks
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
-from privregret.simulate import grid_points, tidy, workers_rule
+from privregret.simulate import grid_points, tidy
 
 MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself
@@ -39,7 +39,7 @@ STEEPEST = 1 - 1e-12  # largest tilt of the noise, relative to epsilon
 TILTS = 12  # largest number of tilts; if there are more batches, k is log-spaced
 
 
-@checks.validate(runs=checks.positive_int, seed=checks.seed, workers=workers_rule)
+@checks.validate(runs=checks.positive_int, seed=checks.seed, workers=checks.workers)
 @store.cached
 def regrets(
     algorithms: Any,

@@ -1,7 +1,6 @@
 """Run replicates of algorithms on problems, and return one tidy table."""
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from privregret.core import checks, identity, tasks
 from privregret.core.algorithm import Algorithm, Privacy, kernel_data, longest_run
 from privregret.core.jit import jit
-from privregret.core.tasks import ClusterError, cluster  # noqa: F401, for its users
+from privregret.core.workers import ClusterError, cluster  # noqa: F401, for its users
 from privregret.estimates import sample
 from privregret.instances import Problem
 
@@ -41,17 +40,10 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))
 
 
-def workers_rule(name: str, value: Any) -> int:
-    """Check a number of workers, joblib's `n_jobs`."""
-    if not checks.integer_in(-checks.MAX_SIZE, checks.MAX_SIZE)(name, value):
-        raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
-    return int(value)
-
-
 RUNS = checks.integer_in(1, checks.MAX_RUNS)
 
 
-@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=checks.workers)
 def regret_curves(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -110,11 +102,11 @@ def regret_curves(
     [['DP-SE', 0, 1000, 250.0], ['DP-SE', 1, 1000, 250.0]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    regrets = tasks.played(grid, runs, seed, workers, _listed)
-    return tidy(grid, np.concatenate([array.ravel() for (array,) in regrets]))
+    regrets = tasks.played(grid, runs, seed, workers)
+    return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
-@checks.validate(runs=RUNS, seed=checks.seed, workers=workers_rule)
+@checks.validate(runs=RUNS, seed=checks.seed, workers=checks.workers)
 def regret_summary(
     algorithms: Algorithm | Sequence[Algorithm],
     problems: Any,
@@ -139,78 +131,37 @@ def regret_summary(
     [['FTNL (Laplace)', 1000, 100]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    kept = [reduce(_both, parts) for parts in tasks.played(grid, runs, seed, workers, _merged)]
-    mean, squares, least, greatest = (
-        np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:]
-    )
+    summaries = tasks.played(grid, runs, seed, workers, with_runs)
+    mean, squares, least, greatest = np.concatenate(summaries, axis=1)
     sd = np.sqrt(squares / (runs - 1)) if runs > 1 else np.full(len(mean), np.nan)
     columns = {"t": np.concatenate([point.checkpoints for point in grid])}
-    columns |= sample.moments(
-        (mean, sd, least, greatest, np.full(len(mean), runs)), _heavy(grid, 1)
-    )
+    counts, tail = np.full(len(mean), runs), _heavy(grid, 1)
+    columns |= sample.mean_columns(mean, sd, least, greatest, counts, tail)
     return _labelled(grid, 1, columns | {"least": least, "greatest": greatest})
 
 
-class Moments(NamedTuple):
-    """Moments of the regrets of a number of runs, per checkpoint."""
-
-    runs: int
-    mean: np.ndarray
-    # sum of the squared deviations from the mean
-    squares: np.ndarray
-    least: np.ndarray
-    greatest: np.ndarray
+def with_runs(summary: np.ndarray | None, count: int, regrets: np.ndarray) -> np.ndarray:
+    """Return the (4, H) summary of `count` runs and more: mean, sum of squared deviations, least
+    and greatest regret at each checkpoint."""
+    if summary is None:
+        start = [0.0], [0.0], [np.inf], [-np.inf]
+        summary = np.repeat(start, regrets.shape[1], axis=1)
+    return _add_runs(summary.copy(), count, regrets)
 
 
 @jit
-def moments(regrets):
-    """Return mean, squared deviations, least and greatest of each column; the mean of equal numbers
-    is exact. To get memory from the system for larger arrays takes as long as the sums.
-    """
-    runs, points = regrets.shape
-    mean, squares = np.zeros(points), np.zeros(points)
-    least, greatest = regrets[0].copy(), regrets[0].copy()
-    for run in range(runs):
-        for i in range(points):
-            mean[i] += regrets[run, i] - regrets[0, i]
-            least[i] = min(least[i], regrets[run, i])
-            greatest[i] = max(greatest[i], regrets[run, i])
-    for i in range(points):
-        mean[i] = regrets[0, i] + mean[i] / runs
-    for run in range(runs):
-        for i in range(points):
-            squares[i] += (regrets[run, i] - mean[i]) ** 2
-    return mean, squares, least, greatest
-
-
-def _listed(parts):
-    """Return the regrets of consecutive blocks as one array, in a list."""
-    first, blocks, regrets = zip(*parts, strict=True)
-    return [(first[0], sum(blocks), np.concatenate(regrets))]
-
-
-def _merged(parts):
-    """Return the moments of consecutive blocks, merged by twos, fours, eights and so on.
-
-    Blocks 2^k i, ..., 2^k (i + 1) - 1 are merged if all are there. So the merges, and their
-    rounding, are the same however blocks are shared among tasks.
-    """
-    kept: list = []
-    for first, blocks, known in parts:
-        known = known if isinstance(known, Moments) else Moments(len(known), *moments(known))
-        while kept and kept[-1][1] == blocks and first // blocks % 2:
-            first, _, before = kept.pop()
-            blocks, known = 2 * blocks, _both(before, known)
-        kept.append((first, blocks, known))
-    return kept
-
-
-def _both(one, other):
-    runs, apart = one.runs + other.runs, other.mean - one.mean
-    mean = one.mean + apart * (other.runs / runs)
-    squares = one.squares + other.squares + apart**2 * (one.runs * other.runs / runs)
-    least, greatest = np.minimum(one.least, other.least), np.maximum(one.greatest, other.greatest)
-    return Moments(runs, mean, squares, least, greatest)
+def _add_runs(summary, count, regrets):
+    """Welford's recursion, run by run: the same numbers however the runs are split."""
+    mean, squares, least, greatest = summary
+    for run in range(len(regrets)):
+        for i in range(len(mean)):
+            regret = regrets[run, i]
+            before = regret - mean[i]
+            mean[i] += before / (count + run + 1)
+            squares[i] += before * (regret - mean[i])
+            least[i] = min(least[i], regret)
+            greatest[i] = max(greatest[i], regret)
+    return summary
 
 
 def worst_problem(
@@ -282,24 +233,24 @@ def _labelled(grid, runs, columns):
 def algorithms_of(value: Any) -> list[Algorithm]:
     """Return one algorithm or several as a list; TypeError for what is none, ValueError for a
     repeated one or one label for two classes."""
-    algorithms, seen = checks.one_or_more("algorithms", value), set()
+    algorithms, rows = checks.one_or_more("algorithms", value), set()
     labels: dict[str, type] = {}
     for algorithm in algorithms:
         checks.instance_of(Algorithm)("algorithms", algorithm)
-        kind, label, told = type(algorithm), algorithm.label, algorithm.privacy
-        checks.instance_of(Privacy)(f"privacy of {kind.__name__}", told)
-        told.check(f"privacy of {kind.__name__}")
+        kind, label = type(algorithm), algorithm.label
+        guarantee = f"privacy of {kind.__name__}"
+        checks.instance_of(Privacy)(guarantee, algorithm.privacy).check(guarantee)
         row = identity.encode((label, identity.parameters(algorithm)))
-        if row in seen and labels[label] is kind:
+        if row in rows and labels[label] is kind:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
-            which = f"{labels[label].__name__} and {kind.__name__}"
+            pair = f"{labels[label].__name__} and {kind.__name__}"
             if kind.__qualname__ == labels[label].__qualname__:
-                which = f"{kind.__name__}, which was defined again: make all of them anew"
-            raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
+                pair = f"{kind.__name__}, which was defined again: make all of them anew"
+            raise ValueError(f"algorithms must have distinct labels, got {label!r} for {pair}")
         # raises for a class without an id of its own
         identity.identity(algorithm)
-        seen.add(row)
+        rows.add(row)
     return algorithms
 
 
@@ -310,8 +261,8 @@ def problems_of(value: Any) -> list:
     for problem in problems:
         if not isinstance(problem, Problem):
             like = 'BernoulliBandit("mine", [0.9, 0.5])'
-            found = checks.shown(problem)
-            raise TypeError(f"problems must hold problems, such as {like}, got {found}")
+            shown = checks.shown(problem)
+            raise TypeError(f"problems must hold problems, such as {like}, got {shown}")
         if problem.name in names:
             raise ValueError(f"problems must have distinct names, got {problem.name!r} twice")
         names.add(problem.name)
@@ -334,21 +285,7 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
 
 def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     """Return the rounds that `points` stands for, a number or a list, and the horizon."""
-    given = checks.array_of(points)
-    # above 2^53 floats are not the numbers that are meant
-    if (
-        given.dtype.kind == "f"
-        and ((given == np.floor(given)) & (abs(given) <= 2**53)).all()
-        and given.ndim
-    ):
-        given = given.astype(np.int64)
-    if given.ndim == 0:
-        return checkpoints(horizon, checks.integer_in(1, checks.MAX_SIZE)("points", points))
-    if given.dtype.kind not in "iu":
-        raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
-    # numpy would join its unsigned integers with Python's to floats
-    wanted = np.unique([*given.ravel().tolist(), horizon])
-    rounds = checks.checkpoints(shortest)("points", wanted)
-    if rounds[-1] > horizon:
-        raise ValueError(f"points must be at most the horizon, {horizon}, got {rounds[-1]}")
-    return rounds
+    if checks.array_of(points).ndim == 0:
+        return checkpoints(horizon, points)
+    rounds = np.append(checks.whole_numbers("points", points), horizon)
+    return checks.checkpoints(shortest, horizon)("points", np.unique(rounds))

@@ -124,13 +124,13 @@ class Game(checks.Validated):
     def rows(self) -> np.ndarray:
         """Return the (R, K) losses that a round can have."""
         rows = np.array(list(product((0, 1), repeat=self.actions)))
-        return checks.lock(rows if self.feedback == "bandit" else rows[1:-1])
+        return checks.read_only(rows if self.feedback == "bandit" else rows[1:-1])
 
     @cached_property
     def symbols(self) -> np.ndarray:
         """Return the (R, K) symbol that an action and a row add to the history."""
         shown = self.rows if self.feedback == "bandit" else np.arange(len(self.rows))[:, None]
-        return checks.lock(np.arange(self.actions) * self.seen + shown)
+        return checks.read_only(np.arange(self.actions) * self.seen + shown)
 
     @property
     def seen(self) -> int:

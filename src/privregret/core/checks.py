@@ -6,9 +6,10 @@ argument's name in it. Rules are used in the decorator `validate`, in the `rules
 after the values that it accepts; bounds are given as low, high:
 
 - one number: `positive`, `epsilon`, `probability`, `number_in(low, high, ends)`;
-- one whole number: `positive_int`, `nonnegative_int`, `seed`, `integer_in(low, high)`;
-- several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
-- anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`;
+- one whole number: `positive_int`, `nonnegative_int`, `seed`, `workers`, `integer_in(low, high)`;
+- several: `array_in(low, high, ends, shape)`, `means`, `table`, `whole_numbers`,
+  `checkpoints(shortest, longest)`;
+- anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`;
 - lists of these: `list_of(rule, least)`, `one_or_more`.
 """
 
@@ -18,7 +19,7 @@ import operator
 import reprlib
 from collections.abc import Callable
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
@@ -89,13 +90,13 @@ def _array(value, bits=False):
     return np.array(array, float, order="C")
 
 
-def lock(value: Any) -> Any:
+def read_only(value: Any) -> Any:
     """Make an array, and all arrays in a tuple, read-only; return the value."""
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
     elif isinstance(value, tuple):
         for part in value:
-            lock(part)
+            read_only(part)
     return value
 
 
@@ -116,11 +117,12 @@ class Validated:
             object.__setattr__(self, name, rule(name, getattr(self, name)))
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                object.__setattr__(self, name, lock(value.copy()))
+                object.__setattr__(self, name, read_only(value.copy()))
 
     def __setstate__(self, state):
         # a pickled or copied array can be written to
-        self.__dict__.update(lock(value) for value in state.items())
+        for name, value in state.items():
+            object.__setattr__(self, name, read_only(value))
 
 
 def validate(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -131,23 +133,22 @@ def validate(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        parameters = signature(function).parameters
-        several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-        places = {n: i for i, (n, p) in enumerate(parameters.items()) if p.kind not in several}
-        if unknown := ", ".join(sorted(set(rules) - set(places))):
+        form = signature(function)
+        if unknown := ", ".join(sorted(set(rules) - set(form.parameters))):
             raise TypeError(f"{function.__qualname__} has no argument {unknown} to check")
-        checked = [(n, i, parameters[n].default is None) for n, i in places.items() if n in rules]
+        optional = {name for name in rules if form.parameters[name].default is None}
 
         @wraps(function)
         def call(*args, **kwargs):
-            given = list(args)
-            for name, place, optional in checked:
-                held, at = (given, place) if place < len(given) else (kwargs, name)
-                if at != name or name in kwargs:
-                    value = held[at]
-                    if value is not None or not optional:
-                        held[at] = rules[name](name, value)
-            return function(*given, **kwargs)
+            try:
+                bound = form.bind(*args, **kwargs)
+            except TypeError:
+                return function(*args, **kwargs)  # Python's own message names the function
+            arguments = bound.arguments
+            for name in [name for name in arguments if name in rules]:
+                if arguments[name] is not None or name not in optional:
+                    arguments[name] = rules[name](name, arguments[name])
+            return function(*bound.args, **bound.kwargs)
 
         return call
 
@@ -212,6 +213,13 @@ def epsilon(name: str, value: Any) -> float:
     return _epsilon(name, value)
 
 
+def workers(name: str, value: Any) -> int:
+    """Check a number of workers, joblib's `n_jobs`."""
+    if not integer_in(-MAX_SIZE, MAX_SIZE)(name, value):
+        raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
+    return int(value)
+
+
 # Several numbers
 
 
@@ -226,24 +234,19 @@ def array_of(value: Any) -> np.ndarray:
 def array_in(
     low: float, high: float, ends: str = "[]", shape: int | None = None, bits: bool = False
 ) -> Rule:
-    """Return the rule for an array of finite numbers in a range, or for one number.
+    """Return the rule for an array of finite numbers in a range, as floats in C order.
 
-    Single whole numbers stay whole, of any size (numpy's integers would wrap around). Arrays become
-    arrays of floats in C order. True and False do not count as numbers, except in a table or with
-    `bits`, where they are 1 and 0. `ends` is as in `number_in`. With `shape`, the array must have
-    this number of dimensions and at least one entry, and a single number is not allowed.
+    True and False do not count as numbers, except in a table or with `bits`, where they are 1 and
+    0. `ends` is as in `number_in`. With `shape`, the array must have this number of dimensions and
+    at least one entry; without, one number is allowed as well.
     """
     holds, allowed = _range(low, high, ends)
+    number = number_in(low, high, ends)
     kind = f"an array of numbers with {shape} dimensions," if shape else "numbers"
 
     def rule(name, value):
-        value = _scalar(value)
-        if shape is None and _is_number(value):
-            # numbers of Python are neither narrow nor wrap around
-            value = int(value) if isinstance(value, numbers.Integral) else float(value)
-            if not holds(value):
-                raise ValueError(f"{name} must be a finite number {allowed}, got {shown(value)}")
-            return value
+        if shape is None and _is_number(_scalar(value)):
+            return number(name, value)
         array = _array(value, bits or (shape is not None and shape > 1))
         if array is None or (shape and array.ndim != shape):
             raise TypeError(f"{name} must be {kind} {allowed}, got {shown(value)}")
@@ -264,26 +267,39 @@ def means(name: str, value: Any) -> np.ndarray:
     return array
 
 
+def whole_numbers(name: str, value: Any) -> np.ndarray:
+    """Check a list of whole numbers in 1..2^62, such as 1e6; return int64."""
+    array = array_of(value)
+    whole = array.dtype.kind in "iu"
+    if array.dtype.kind in "fO":
+        # above 2^53 floats are not the numbers that are meant
+        whole = all(
+            type(v) is int or (type(v) is float and v.is_integer() and v <= 2**53)
+            for v in array.ravel().tolist()
+        )
+    if array.ndim != 1 or not whole:
+        raise TypeError(f"{name} must be a list of whole numbers, got {shown(value)}")
+    for number in array[(array < 1) | (array > MAX_HORIZON)][:1].tolist():
+        raise ValueError(f"{name} must hold numbers from 1 to {MAX_HORIZON}, got {shown(number)}")
+    return array.astype(np.int64)
+
+
 def checkpoints(shortest: int, longest: int = MAX_HORIZON) -> Rule:
-    """Return the rule for increasing rounds, the last in shortest..max_horizon, as int64.
+    """Return the rule for increasing rounds, the last in shortest..longest, as int64.
 
     `shortest` is the number of arms: by then every arm can have been played.
     """
 
     def rule(name, value):
-        array = array_of(value)
-        whole = array.dtype.kind in "iu" or all(type(v) is int for v in array.flat)
-        if array.ndim != 1 or len(array) == 0 or not whole:
-            raise TypeError(f"{name} must be a list of whole numbers, got {shown(value)}")
-        if array[0] < 1 or (array[1:] <= array[:-1]).any():
-            wanted = "increasing and start at 1 or later"
-            raise ValueError(f"{name} must be {wanted}, got {shown(value)}")
-        last = int(array[-1])
+        rounds = whole_numbers(name, value)
+        if len(rounds) == 0 or (rounds[1:] <= rounds[:-1]).any():
+            raise ValueError(f"{name} must be a list that increases, got {shown(value)}")
+        last = int(rounds[-1])
         if not shortest <= last <= longest:
             limit = f"least the number of arms ({shortest})"
             limit = limit if last < shortest else f"most {longest}"
-            raise ValueError(f"the last of {name} must be at {limit}, got {shown(last)}")
-        return array.astype(np.int64)
+            raise ValueError(f"the last of {name} must be at {limit}, got {last}")
+        return rounds
 
     return rule
 
@@ -346,13 +362,6 @@ def instance_of(*kinds: type) -> Rule:
 
 
 text = instance_of(str)
-
-
-def dataframe(name: str, value: Any) -> Any:
-    """Check a table with named columns: a pandas.DataFrame."""
-    if not hasattr(value, "iterrows"):  # checked without the slow import of pandas
-        raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
-    return value
 
 
 # Lists

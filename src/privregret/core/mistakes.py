@@ -118,7 +118,7 @@ def _locked(value):
     """Return a value with views of its arrays that cannot be written to."""
     if isinstance(value, tuple):
         return getattr(value, "_make", tuple)(map(_locked, value))
-    return checks.lock(value.view()) if isinstance(value, np.ndarray) else value
+    return checks.read_only(value.view()) if isinstance(value, np.ndarray) else value
 
 
 def _reason(error):

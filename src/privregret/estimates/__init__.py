@@ -9,6 +9,8 @@ tidy frame into a tidy frame with one row per group; `rows` and `row` read its r
 """
 
 from privregret.core import public as _public
+from privregret.estimates.extremes import largest, largest_step, logs, smallest, spread
+from privregret.estimates.frames import columns, row, rows
 from privregret.estimates.groups import (
     bands,
     fractions,
@@ -18,16 +20,6 @@ from privregret.estimates.groups import (
     ratios,
     slopes,
     survival_curves,
-)
-from privregret.estimates.many import (
-    columns,
-    largest,
-    largest_step,
-    logs,
-    row,
-    rows,
-    smallest,
-    spread,
 )
 from privregret.estimates.number import (
     LEVEL,

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple
+from operator import truediv
 
 import numpy as np
 import pandas as pd
 
 from privregret.core import checks
-from privregret.estimates.many import columns, named, rows
+from privregret.estimates.frames import FRAME, columns, named, rows
 from privregret.estimates.number import ROUNDING, STANDARD_ERRORS, complete
 from privregret.estimates.sample import (
     LARGEST,
     fraction,
     fraction_error,
-    moments,
+    mean_columns,
     order_statistics,
     slope,
     third,
@@ -44,7 +45,7 @@ def _over(name, value):
 
 
 _open = checks.number_in(1e-15, 1, "[)")
-_RULES = {"frame": checks.dataframe, "by": _columns, "value": checks.text}
+_RULES = {"frame": FRAME, "by": _columns, "value": checks.text}
 
 
 def _numbers(name, column, frame):
@@ -82,20 +83,24 @@ def _groups(frame, by, weights=None, **columns):
         raise ValueError("frame must have at least one row, got 0")
     if weights is None and "weight" in frame and "weight" not in columns.values():
         raise ValueError("weights must be 'weight' if frame has this column, got None")
-    for column in by:
-        named("by", column, frame)
     columns |= {"weights": weights} if weights else {}
     for name, column in columns.items():
         _numbers(name, column, frame)
     _once(frame, by, columns.values())
-    other = [c for c in columns.values() if frame[c].dtype != float]
-    frame = frame.astype(dict.fromkeys(other, float)) if other else frame
-    groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
+    others = [c for c in columns.values() if frame[c].dtype != float]
+    frame = frame.astype(dict.fromkeys(others, float)) if others else frame
+    groups = _grouped(frame, by)
     if weights:
         if (least := frame[weights].min()) < 0 or not groups[weights].sum().min() > 0:
             wanted = f"weights {weights!r} must be at least 0, and above 0 in each group"
             raise ValueError(f"{wanted}, got {min(least, 0):g}")
     return groups
+
+
+def _grouped(frame, by):
+    for column in by:
+        named("by", column, frame)
+    return frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
 
 
 def _keys(groups, by):
@@ -105,10 +110,10 @@ def _keys(groups, by):
 
 def _each(groups, by, columns, estimate):
     """Return one row per group: the columns that `estimate` returns for its arrays."""
-    found = groups[columns].apply(
+    table = groups[columns].apply(
         lambda part: pd.Series(estimate(*(part[c].to_numpy() for c in columns)), dtype=object)
     )
-    return found.infer_objects().reset_index(drop=not by)
+    return table.infer_objects().reset_index(drop=not by)
 
 
 @checks.validate(**_RULES, weights=checks.text)
@@ -161,16 +166,15 @@ def means(
     1   b   5.0  0.00   inf    50  False
     """
     _free(by, "mean", "sd", "se", "runs", "heavy", *([] if weights is None else ["top"]))
-    known = {"heavy": "heavy"} if "heavy" in frame else {}
-    groups = _groups(frame, by, weights, value=value, **known)
-    tail = groups["heavy"].any().to_numpy(bool) if known else None
+    flag = {"heavy": "heavy"} if "heavy" in frame else {}
+    groups = _groups(frame, by, weights, value=value, **flag)
+    tail = groups["heavy"].any().to_numpy(bool) if flag else None
     if weights is not None:
-        found = _each(groups, by, [value, weights], _weighted_mean)
-        found["heavy"] |= False if tail is None else tail
-        return found.assign(se=found.se.mask(found.heavy, np.inf).mask(found.runs < 2))
-    columns = groups[value].agg(["mean", "std", "min", "max", "size"])
-    known = tuple(columns[c].to_numpy() for c in columns)
-    return _keys(groups, by).assign(**moments(known, tail))
+        table = _each(groups, by, [value, weights], _weighted_mean)
+        table["heavy"] |= False if tail is None else tail
+        return table.assign(se=table.se.mask(table.heavy, np.inf).mask(table.runs < 2))
+    parts = groups[value].agg(["mean", "std", "min", "max", "size"])
+    return _keys(groups, by).assign(**mean_columns(*parts.to_numpy(float).T, tail=tail))
 
 
 def _weighted_mean(x, weight):
@@ -214,13 +218,13 @@ def quantiles(
             **{k: groups[value].quantile(q).to_numpy() for k, q in levels.items()}
         )
 
-    def one(x, weight):
+    def of_group(x, weight):
         order = np.argsort(x)
         portion = weight[order].cumsum() / weight.sum() * (1 + 1e-12)
-        at = np.searchsorted(portion, [*levels.values()]).clip(0, len(x) - 1)
-        return dict(zip(levels, x[order][at], strict=True))
+        places = np.searchsorted(portion, [*levels.values()]).clip(0, len(x) - 1)
+        return dict(zip(levels, x[order][places], strict=True))
 
-    return _each(groups, by, [value, weights], one)
+    return _each(groups, by, [value, weights], of_group)
 
 
 def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
@@ -253,14 +257,14 @@ def quantile_limits(
     groups = _groups(frame, by, value=value)
     chance = (1 - confidence) / (2 * groups.ngroups)
 
-    def one(x):
-        value, low, high = order_statistics(x, level, chance)
-        return {"quantile": value, "lower_limit": low, "upper_limit": high, "runs": len(x)}
+    def of_group(x):
+        quantile, low, high = order_statistics(x, level, chance)
+        return {"quantile": quantile, "lower_limit": low, "upper_limit": high, "runs": len(x)}
 
-    return _each(groups, by, [value], one)
+    return _each(groups, by, [value], of_group)
 
 
-@checks.validate(frame=checks.dataframe, by=_columns, condition=checks.text, weights=checks.text)
+@checks.validate(frame=FRAME, by=_columns, condition=checks.text, weights=checks.text)
 def fractions(
     frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
 ) -> pd.DataFrame:
@@ -278,16 +282,16 @@ def fractions(
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
     groups = _groups(frame.assign(**{condition: met.astype(float)}), by, weights, value=condition)
 
-    def one(met, *weight):
+    def of_group(met, *weight):
         value, se = _weighted_fraction(met, *weight) if weight else astuple(fraction(met))[:2]
         return {"fraction": value, "fraction_se": se, "runs": len(met)}
 
-    return _each(groups, by, [condition, *([weights] if weights else [])], one)
+    return _each(groups, by, [condition, *([weights] if weights else [])], of_group)
 
 
 def _weighted_fraction(met, weight):
-    found, squares = _weighted_mean(met, weight), (weight / weight.sum()) ** 2
-    value, se, draws = min(found["mean"], 1.0), found["se"], 1 / squares.sum()
+    mean, squares = _weighted_mean(met, weight), (weight / weight.sum()) ** 2
+    value, se, draws = min(mean["mean"], 1.0), mean["se"], 1 / squares.sum()
     if not 0 < met[weight > 0].mean() < 1 and 3 * squares.max() * draws < 1:
         se = fraction_error(round(value) * draws, draws)
     return value, min(se, max(value, 1 - value) / STANDARD_ERRORS)
@@ -317,9 +321,10 @@ def survival_curves(
         portion /= portion[-1]
         least = portion[portion > 0][0]
         spaced = np.geomspace(least, 1, points // 2), np.linspace(least, 1, points // 2)
-        at = np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1)
-        at = np.unique(np.searchsorted(fall, fall[at], side="right") - 1)  # the last of equal runs
-        curve = pd.DataFrame({"at_least": x[order][at], "probability": portion[at]})
+        places = np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1)
+        # the last of equal runs
+        places = np.unique(np.searchsorted(fall, fall[places], side="right") - 1)
+        curve = pd.DataFrame({"at_least": x[order][places], "probability": portion[places]})
         parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
     return pd.concat(parts, ignore_index=True)[[*by, "at_least", "probability"]]
 
@@ -345,20 +350,18 @@ def ratios(
     _free(by, "ratio", "ratio_se", "ratio_error")
     numbers = rows(frame, value)
     if isinstance(over, str):
-        kept, below = np.ones(len(frame), bool), rows(frame, named("over", over, frame))
-    else:
-        kept = np.zeros(len(frame), bool)
-        for column, wanted in over.items():
-            kept |= (frame[named("over", column, frame)] != wanted).fillna(True).to_numpy(bool)
-        for column in by:
-            named("by", column, frame)
-        groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
-        group, at = groups.ngroup().to_numpy(), np.flatnonzero(~kept)
-        if wrong := (np.bincount(group[at], minlength=groups.ngroups) != 1).sum():
-            raise ValueError(f"over must match one row per group, got {over} ({wrong} groups fail)")
-        below = [numbers[i] for i in at[np.argsort(group[at])][group]]
-    found = [a / b for a, b, k in zip(numbers, below, kept, strict=True) if k]
-    return frame[kept].assign(**columns(found, "ratio"))
+        divisors = rows(frame, named("over", over, frame))
+        return frame.assign(**columns(map(truediv, numbers, divisors), "ratio"))
+    divides = np.ones(len(frame), bool)
+    for column, wanted in over.items():
+        divides &= (frame[named("over", column, frame)] == wanted).fillna(False).to_numpy(bool)
+    groups = _grouped(frame, by)
+    group, places = groups.ngroup().to_numpy(), np.flatnonzero(divides)
+    if wrong := (np.bincount(group[places], minlength=groups.ngroups) != 1).sum():
+        raise ValueError(f"over must match one row per group, got {over} ({wrong} groups fail)")
+    divisor = dict(zip(group[places], places, strict=True))
+    ratios = [numbers[i] / numbers[divisor[group[i]]] for i in np.flatnonzero(~divides)]
+    return frame[~divides].assign(**columns(ratios, "ratio"))
 
 
 @checks.validate(**_RULES, x=checks.text, log=checks.boolean)
@@ -381,9 +384,9 @@ def slopes(
     rows(frame, value)
     groups = _groups(frame, by, x=x)
 
-    def one(part):
+    def of_group(part):
         numbers = rows(part, value)
         along = np.log(part[x]) if log else part[x]
         return slope(along, [e.log() for e in numbers] if log else numbers)
 
-    return _keys(groups, by).assign(**columns([one(part) for _, part in groups], "slope"))
+    return _keys(groups, by).assign(**columns([of_group(part) for _, part in groups], "slope"))

@@ -1,6 +1,7 @@
 """Carry a number and its errors through arithmetic."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +20,9 @@ def real(name: str, value: object, low: float = -math.inf) -> float:
     """Check a number, which may be infinite."""
     if type(value) is not float:
         try:
-            is_list = isinstance(value, (str, bytes)) or np.ndim(value)
-            value = float([value] if is_list else value)  # not a number: raises TypeError
+            if isinstance(value, (str, bytes)) or np.ndim(value):
+                raise TypeError
+            value = float(value)
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name} must be a number, got {checks.shown(value)}") from None
     if not value >= low:  # also raises for nan
@@ -128,6 +130,13 @@ class Estimate(checks.Validated):
 def exactly(value: Estimate | float) -> Estimate:
     """Return a number as an estimate without error, and an estimate unchanged."""
     return value if isinstance(value, Estimate) else Estimate(value)
+
+
+def estimates_of(name: str, values: Iterable[Estimate | float]) -> list[Estimate]:
+    """Return numbers, none missing, as estimates."""
+    values = values if hasattr(values, "__len__") else list(values)
+    complete(name, values)
+    return [v if isinstance(v, Estimate) else Estimate(real(name, v)) for v in values]
 
 
 @checks.validate(value=real, error=_error)

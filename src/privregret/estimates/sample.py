@@ -18,7 +18,7 @@ from privregret.estimates.number import (
     exactly,
 )
 
-LARGEST = 1e300  # rule for an entry of a sample
+LARGEST = 1e300  # in absolute value, of an entry of a sample
 SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
 # Factor on the error of a mean of which one draw makes most of the variance, if no heavy tail is
 # known: up to nine such draws may be due (Poisson's limit at LEVEL for one that was seen is 8.9).
@@ -27,10 +27,16 @@ WIDER = 3
 CONSTANT = 2000
 
 
-def moments(known: tuple[ArrayLike, ...], tail: ArrayLike | None = None) -> dict[str, ArrayLike]:
-    """Return the columns of `means` from mean, sd, least, greatest and number of runs, and from
-    whether the law has a heavy tail, if that is known."""
-    mean, sd, least, greatest, runs = map(np.asarray, known)
+def mean_columns(
+    mean: ArrayLike,
+    sd: ArrayLike,
+    least: ArrayLike,
+    greatest: ArrayLike,
+    runs: ArrayLike,
+    tail: ArrayLike | None = None,
+) -> dict[str, ArrayLike]:
+    """Return the columns of `means`; `tail` is whether the law has a heavy one, if known."""
+    mean, runs = np.asarray(mean), np.asarray(runs).astype(int)
     sd = np.where(greatest - least <= ROUNDING * np.abs(mean), np.where(runs > 1, 0.0, sd), sd)
     largest = np.maximum(greatest - mean, mean - least)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,8 +58,8 @@ def third(se, share, runs, is_light=False, dof=None):
         spread = se * (rare if is_light else 1 / (1 - 3 * share))
         dof = runs - 1 if dof is None else dof
         spread = spread * -scipy.special.stdtrit(dof, LEVEL) / STANDARD_ERRORS
-    known = np.where(se > 0, spread, np.where(runs < CONSTANT, np.inf, 0.0))
-    return np.where(heavy | (runs < 2), np.inf, known), heavy
+    width = np.where(se > 0, spread, np.where(runs < CONSTANT, np.inf, 0.0))
+    return np.where(heavy | (runs < 2), np.inf, width), heavy
 
 
 def _sample(name, value, shape=1):
@@ -83,9 +89,9 @@ def mean(sample: ArrayLike, heavy: bool | None = None) -> Estimate:
     """
     if len(sample) < 2:
         return Estimate(sample[0], math.inf)
-    known = sample.mean(), sample.std(ddof=1), sample.min(), sample.max(), len(sample)
-    found = moments(known, heavy)
-    return Estimate(float(found["mean"]), float(found["se"]))
+    ends = sample.min(), sample.max()
+    columns = mean_columns(sample.mean(), sample.std(ddof=1), *ends, len(sample), heavy)
+    return Estimate(float(columns["mean"]), float(columns["se"]))
 
 
 @checks.validate(

@@ -153,7 +153,7 @@ def _log_tail(noise, u):
 @lru_cache(maxsize=64)
 def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
     """Return gaps and logarithms of the numbers of actions, cached for all epochs."""
-    return checks.lock((instance.gaps, np.array(instance.log_counts)))
+    return checks.read_only((instance.gaps, np.array(instance.log_counts)))
 
 
 @lru_cache(maxsize=64)

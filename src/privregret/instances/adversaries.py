@@ -189,7 +189,9 @@ class Adversary(_Oblivious):
         """Return what kernels take of these losses and that advice."""
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
         losses = self.starts, self.losses, self.bernoulli
-        return checks.lock(KernelData(*losses, advice.starts, advice.rows, point, advice.group))
+        return checks.read_only(
+            KernelData(*losses, advice.starts, advice.rows, point, advice.group)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,7 +108,7 @@ class StochasticLosses(Problem):
     @cached_property
     def kernel_data(self) -> Losses:
         outcomes, probabilities = np.array(self.outcomes), np.array(self.probabilities)
-        return checks.lock(Losses(outcomes, probabilities, self.counts, self.bits))
+        return checks.read_only(Losses(outcomes, probabilities, self.counts, self.bits))
 
     @property
     def means(self) -> np.ndarray:
