@@ -108,7 +108,8 @@ class Value:
     which is a use.
     """
 
-    __slots__ = ("form", "notes", "value")
+    # the number has a private name, so that code which asks for `.value` is refused
+    __slots__ = ("__value", "form", "notes")
     # numpy's numbers leave their operators to this class, and its arrays apply them to each entry
     __array_priority__ = -1.0
 
@@ -117,18 +118,18 @@ class Value:
         return super().__new__(cls) if notes else float(value)
 
     def __init__(self, value, form, notes):
-        self.value, self.form, self.notes = value, form, notes
+        self.__value, self.form, self.notes = value, form, notes
 
     def __add__(self, other):
         if isinstance(other, np.ndarray):
             return NotImplemented
         if not isinstance(other, Value):
-            return Value(self.value + float(other), self.form, self.notes)
+            return Value(self.__value + float(other), self.form, self.notes)
         if other.notes is not self.notes:
             return self._used() + other._used()
         form = dict(self.form)
         add(form, other.form)
-        return Value(self.value + other.value, form, self.notes)
+        return Value(self.__value + other.__value, form, self.notes)
 
     def _scaled(self, operation, factor):
         if isinstance(factor, np.ndarray):
@@ -137,7 +138,7 @@ class Value:
         if not math.isfinite(factor):
             return operation(float(self), factor)
         # the sign of a zero would tell that of the data
-        value, form = operation(self.value, factor) + 0.0, {}
+        value, form = operation(self.__value, factor) + 0.0, {}
         if factor:
             ratio = rational(factor) if operation is operator.mul else 1 / Fraction(factor)
             form = {key: c * ratio for key, c in self.form.items()}
@@ -181,7 +182,7 @@ class Value:
 
     def _used(self):
         self.notes.use(self.form)
-        return float(self.value)
+        return float(self.__value)
 
     def __bool__(self):
         return self._used() != 0
@@ -213,7 +214,7 @@ class Value:
         if not isinstance(other, (Value, Number, np.bool_)):
             return NotImplemented
         gap, orders = self - other, holds not in (operator.eq, operator.ne)
-        outcome = bool(holds(self.value, other.value if isinstance(other, Value) else other))
+        outcome = bool(holds(self.__value, other.__value if isinstance(other, Value) else other))
         if not gap.form:
             return outcome
         rounds = {key[0] for key in gap.form if isinstance(key, tuple)}
@@ -225,9 +226,9 @@ class Value:
                 self.notes.use(side.form, revealed=False)
         if orders and not isinstance(other, Value) and math.isinf(other):
             return outcome
-        if not orders and not gap.value:  # noise makes no ties
+        if not orders and not gap.__value:  # noise makes no ties
             self.notes.use(gap.form)
-        above = outcome == (holds in (operator.gt, operator.ge)) if orders else gap.value > 0
+        above = outcome == (holds in (operator.gt, operator.ge)) if orders else gap.__value > 0
         self.notes.outcomes.add((frozenset(gap.form.items()), 1 if above else -1))
         return outcome
 
