@@ -11,9 +11,10 @@ What the bound covers: one run, on one table with entries in [0, 1]. Neighbours 
 whose entries are all replaced by any others in [0, 1]. If no run costs more than c, on any table
 and with any random numbers, the sequence of actions is c-DP; the cost of a single run says nothing
 of runs that do something else. The bound is of real numbers: what rounding reveals is not seen. Nor
-is code that reads the attributes of a `Value`. What asks for types or identities is refused if it
-changes an action, on this table, on its opposite or on a random one; so is compiled code that keeps
-an earlier value of a global, or plays other actions than what is read, on these or on a few more.
+is code that reads what is private to a `Value` or to its source of noise. What asks for types or
+identities is refused if it changes an action, on this table, on its opposite or on a random one; so
+is compiled code that keeps an earlier value of a global, or plays other actions than what is read,
+on these or on a few more.
 """
 
 import math

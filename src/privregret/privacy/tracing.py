@@ -89,13 +89,7 @@ def add(form: dict, other: dict, times: int | Fraction = 1) -> None:
 
 def _use(function):
     """Return a method that uses the number, and numbers that it is combined with."""
-
-    def method(*numbers):
-        if any(isinstance(number, np.ndarray) for number in numbers):
-            return NotImplemented
-        return function(*(n._used() if isinstance(n, Value) else n for n in numbers))
-
-    return method
+    return lambda *numbers: function(*(n._used() if isinstance(n, Value) else n for n in numbers))
 
 
 class Value:
@@ -158,7 +152,7 @@ class Value:
         return self * -1.0
 
     def __sub__(self, other):
-        return NotImplemented if isinstance(other, np.ndarray) else self + -other
+        return self + -other
 
     def __rsub__(self, other):
         return -self + other
@@ -209,8 +203,6 @@ class Value:
     __rtruediv__ = _use(lambda divisor, number: number / divisor)
 
     def _compare(self, other, holds):
-        if isinstance(other, complex):
-            return holds(self._used(), other)
         if not isinstance(other, (Value, Number, np.bool_)):
             return NotImplemented
         gap, orders = self - other, holds not in (operator.eq, operator.ne)
@@ -233,7 +225,7 @@ class Value:
         return outcome
 
 
-for _f in int, complex, round, hash, repr, str, format, math.trunc, math.floor, math.ceil:
+for _f in int, round, hash, repr, str, format, math.trunc, math.floor, math.ceil:
     setattr(Value, f"__{_f.__name__}__", _use(_f))
 for _f in operator.floordiv, operator.mod, operator.pow, divmod:
     setattr(Value, f"__{_f.__name__}__", _use(_f))
