@@ -379,7 +379,7 @@ def test_bad_input():
         (partial(regret, EpochLeader(True), copies, 10), copies.name),
         (partial(regret, leader, FOUR, [2**61]), "horizons", 2**60, 2**61),
         (partial(regret, UCB1(), FOUR, [10]), "algorithm", "UCB1()"),
-        (partial(regret, TRIPLED(1.0), FOUR, 10), "algorithm", "growth", "random_phase"),
+        (partial(regret, TRIPLED(1.0), FOUR, 10), "algorithm", "growth = 3", "random_phase"),
         (partial(regret, leader, instances.HU2021_1, [10]), "instance"),
         # learners of the companion, on random losses
         *(

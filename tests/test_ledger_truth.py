@@ -1,10 +1,12 @@
 """The ledger against the truth: learners that leak in one line, and random ones by formulas."""
 
 import copy
+import functools
 import math
 import pickle
 import random
 import statistics
+import warnings
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -149,6 +151,9 @@ LEAKS = {
     "a noise between two numbers": lambda x, rng: -5 < (z := rng.laplace()) < 5 and x + z > 0.5,
     "a noise that both have": lambda x, rng: np.argmax([0.5 + (z := rng.laplace()), x + z]),
     "a noise foretold": lambda x, rng: x - copy.deepcopy(rng).laplace() + rng.laplace() > 0.5,
+    "a generator behind a method": lambda x, rng: (
+        x - copy.deepcopy(rng.random.__self__).laplace() + rng.laplace() > 0.5
+    ),
     "bit_generator": lambda x, rng: x > 0.5 and rng.bit_generator is not None,
     "a product with noise": lambda x, rng: x * rng.laplace() != 0,
     "noise times data": lambda x, rng: rng.laplace() * x != 0,
@@ -156,8 +161,53 @@ LEAKS = {
     "half a bit with whole noise": lambda x, rng: (
         (rng.random() < x) * 0.5 + noise.geometric(1.0, rng) > 0.5
     ),
+    "half of two bits with whole noise": lambda x, rng: (
+        float(sum(0.5 * (rng.random() < x) for _ in "12") + noise.geometric(1.0, rng)) % 1 > 0.25
+    ),
     "exponential noise, lowered": lambda x, rng: x - rng.exponential() > 0,
 }
+# the last reward past its operators: by conversions, numpy's functions, a kernel, an error
+SMUGGLED = {
+    "int": lambda x, rng: int(x),
+    "an index": lambda x, rng: np.zeros(2)[x:].size,
+    "a format": lambda x, rng: f"{x:.0f}" == "1",
+    "bytes": lambda x, rng: any(np.array([x]).tobytes()),
+    "an attribute": lambda x, rng: getattr(x, "value", x) > 0.5,
+    "its state": lambda x, rng: x.__getstate__() is not None,
+    "np.where": lambda x, rng: np.where(x > 0.5, 1, 0),
+    "np.sort": lambda x, rng: np.sort([x, 0.5])[0] == 0.5,
+    "np.searchsorted": lambda x, rng: np.searchsorted([0.5], x),
+    "np.copyto": lambda x, rng: (np.copyto(a := np.zeros(1), x, casting="unsafe"), a[0])[1] > 0,
+    "an error that is caught": lambda x, rng: caught(lambda: [1][: math.ceil(x)].index(1)),
+    "a cache": lambda x, rng: doubled(x) > 1,
+    "hash": lambda x, rng: hash(x) == hash(1.0),
+    "a compiled entry": lambda x, rng: entry()(x) > 0.5,
+}
+
+
+def caught(function):
+    try:
+        return function() and False
+    except Exception:
+        return True
+
+
+@functools.lru_cache
+def doubled(x):
+    return 2 * x
+
+
+@jit
+def unchanged(x):
+    return x
+
+
+def entry():
+    """What numba calls if a kernel is called."""
+    unchanged.compile("float64(float64)")
+    return next(iter(unchanged.overloads.values())).entry_point
+
+
 # of all rewards
 HISTORY_LEAKS = {
     **{f"a second reward {w}": beside(w) for w in (1e-9, 1e-13, 2e-14)},
@@ -191,7 +241,7 @@ def dearest(algorithm, tables):
 
 
 LEARNERS = {
-    **{name: Bandit(last(rule)) for name, rule in LEAKS.items()},
+    **{name: Bandit(last(rule)) for name, rule in (LEAKS | SMUGGLED).items()},
     **{name: Bandit(rule) for name, rule in HISTORY_LEAKS.items()},
     **{name: Full(last(rule)) for name, rule in ROW_LEAKS.items()},
     "a difference of losses": Full(lambda seen, rng: sum(x[0] - x[1] for x in seen) > 0.5),
@@ -221,6 +271,29 @@ def test_what_shows_on_the_opposite_table_alone_is_noticed():
     """On a table of ones it plays the same whether it asks for the type or not."""
     asks = Bandit(last(lambda x, rng: isinstance(x, float) and x < 0.5))
     assert math.isinf(dearest(asks, TABLES[1:2]))
+
+
+def test_what_shows_in_the_middle_alone_is_noticed():
+    """A table of halves is its own opposite; a random one shows it."""
+    asks = Bandit(last(lambda x, rng: isinstance(x, float) and x < 0.4))
+    assert math.isinf(dearest(asks, [np.full((4, 3), 0.5)]))
+
+
+@pytest.mark.parametrize("name", SMUGGLED)
+def test_what_escapes_has_a_reason(name):
+    """On one of the tables at least: an error, or a warning."""
+    reasons = []
+    for table in TABLES:
+        try:
+            run = ledger.traced(LEARNERS[name], table, 0)
+        except TypeError as refusal:
+            reasons.append(str(refusal))
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ledger.costs(run)
+        reasons += [str(warning.message) for warning in caught]
+    assert reasons and all("ledger cannot follow" in r or "not hidden" in r for r in reasons)
 
 
 KEPT = {}

@@ -15,7 +15,7 @@ from privregret import exact, instances, rare, simulate
 from privregret.bandits import DPIMED, DPSE
 from privregret.core import files, jit, reach, store, tasks
 from privregret.full_information import FTNL
-from privregret.privacy import ledger
+from privregret.privacy import tracing
 from privregret.studies.azize2025 import theorem_f7
 
 
@@ -183,7 +183,7 @@ def test_how_many_work_decides_nothing(computed, tmp_path):
 def test_the_switches_and_a_full_disk(computed, tmp_path, monkeypatch):
     with store.disabled(), store.disabled():
         assert computed() and computed()
-    with ledger.uncompiled():
+    with tracing.uncompiled():
         assert computed()
     with monkeypatch.context() as off:
         off.setenv("PRIVREGRET_STORE", "off")

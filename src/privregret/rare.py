@@ -80,8 +80,10 @@ def regrets(
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
     for (algorithm, problem, _), mean in zip(grid, weight.reshape(-1, runs).mean(1), strict=True):
         if not abs(mean - 1) <= 6 * np.sqrt(3 / runs):
-            of = f"{algorithm!r} on {problem.name}"
-            raise RuntimeError(f"weights of {of} must have mean 1, got {mean:.3g}: {runs} runs")
+            raise RuntimeError(
+                f"weights of {algorithm!r} on {problem.name} must have mean 1, "
+                f"got {mean:.3g}: {runs} runs"
+            )
     weight = np.repeat(weight, len(grid[0].checkpoints))
     return tidy(grid, regret.ravel()).assign(weight=weight, heavy=False)
 
@@ -113,13 +115,13 @@ def weighted(
     noise = rng.exponential(size=tilt.shape) / np.where(left, tilt - 1, 1 + tilt) / epsilon
     sizes = np.diff(settings.ends[:batches], prepend=0)
     rewards = rng.binomial(np.broadcast_to(sizes, tilt.shape), _tilted(mean, tilt * epsilon))
-    given = noise + rewards
+    noisy = noise + rewards
 
     kernel = type(algorithm).fast_run_given
-    counts = kernel(problem.kernel_data, rounds, settings, arm, given, rng)
+    counts = kernel(problem.kernel_data, rounds, settings, arm, noisy, rng)
     done = np.searchsorted(settings.ends, counts[:, -1, arm], side="right")
     # rewards that are always 1 cancel, and next to 2^62 of them the noise would be lost
-    sums = np.insert((noise if mean == 1 else given).cumsum(axis=1), 0, 0.0, axis=1)
+    sums = np.insert((noise if mean == 1 else noisy).cumsum(axis=1), 0, 0.0, axis=1)
     pulls = np.insert(settings.ends[:batches], 0, 0)
     density = np.full(runs, PLAIN)
     for k, chosen in zip(firsts, tilts, strict=True):

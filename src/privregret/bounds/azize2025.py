@@ -15,10 +15,11 @@ from privregret.divergence import d_epsilon, kl
 # --------------------------------------------------------------------------------------------------
 
 
-def _suboptimal(means):
+def _sum_over_arms(means, divergence):
+    """Add up gap / divergence(mean, best mean) over the sub-optimal arms."""
     means = np.asarray(means, float)
     best = means.max()
-    return best, means[means < best]
+    return sum((best - mean) / divergence(mean, best) for mean in means[means < best])
 
 
 def lai_robbins(means: ArrayLike) -> float:
@@ -26,8 +27,7 @@ def lai_robbins(means: ArrayLike) -> float:
 
     It is the sum of gap / kl(mean, best mean) and holds for every consistent policy as T grows.
     """
-    best, others = _suboptimal(means)
-    return sum((best - mean) / kl(mean, best) for mean in others)
+    return _sum_over_arms(means, kl)
 
 
 def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
@@ -37,8 +37,7 @@ def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
     policy as T grows. Theorem 4.3 bounds regret of DP-KLUCB and DP-IMED from above by batch ratio
     alpha times this times ln T, plus o(ln T).
     """
-    best, others = _suboptimal(means)
-    return sum((best - mean) / d_epsilon(mean, best, epsilon) for mean in others)
+    return _sum_over_arms(means, lambda mean, best: d_epsilon(mean, best, epsilon))
 
 
 def equation_7(means: ArrayLike, epsilon: float) -> float:
@@ -46,8 +45,9 @@ def equation_7(means: ArrayLike, epsilon: float) -> float:
 
     It is the sum of gap / min(kl(mean, best mean), 6 epsilon gap).
     """
-    best, others = _suboptimal(means)
-    return sum((best - mean) / min(kl(mean, best), 6 * epsilon * (best - mean)) for mean in others)
+    return _sum_over_arms(
+        means, lambda mean, best: min(kl(mean, best), 6 * epsilon * (best - mean))
+    )
 
 
 def lower_bounds(means: ArrayLike, epsilons: Iterable[float]) -> dict:

@@ -55,12 +55,20 @@ def _with_budget(budget, growth):
     return 1 + (growth - 1 + growth * budget + np.log1p(budget)) / np.log(growth)
 
 
+def one_hidden(log_actions: Numbers, epsilon: Numbers) -> Numbers:
+    """Bound the regret of every learner from below, equal gaps, independent losses (Theorem 9).
+
+    (ln K - ln ln K - 2) / epsilon - 3.
+    """
+    return (log_actions - np.log(log_actions) - 2) / epsilon - 3
+
+
 def equal_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
     """Bound the regret of every learner from below, all gaps equal (Theorem 5).
 
-    (1 + sqrt(1 - gap)) ((ln K - ln ln K - 2) / epsilon - 3).
+    (1 + sqrt(1 - gap)) times `one_hidden`.
     """
-    return (1 + np.sqrt(1 - gap)) * ((log_actions - np.log(log_actions) - 2) / epsilon - 3)
+    return (1 + np.sqrt(1 - gap)) * one_hidden(log_actions, epsilon)
 
 
 def margin_stop(
@@ -78,14 +86,6 @@ def margin_stop(
     explore = 1 + 2 * (1 + d) * ((1 + threshold * d) * b * log_actions + s + sampling)
     rest = 16 * log_actions / epsilon + np.where(gap <= epsilon, 32 * sampling, 0.0)
     return explore + 2 * b * log_actions + 2 * sampling + rest
-
-
-def one_hidden(log_actions: Numbers, epsilon: Numbers) -> Numbers:
-    """Bound the regret of every learner from below, equal gaps, independent losses (Theorem 9).
-
-    (ln K - ln ln K - 2) / epsilon - 3.
-    """
-    return (log_actions - np.log(log_actions) - 2) / epsilon - 3
 
 
 def tried_actions(

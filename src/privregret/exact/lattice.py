@@ -26,21 +26,11 @@ LEAST = 1e-300  # distribution functions are at least this
 
 
 @jit
-def cumulated(mass):
-    """Return (G, width + 1) probabilities of the atoms before the k-th one, and of the others."""
-    groups, width = mass.shape
-    before, after = np.zeros((groups, width + 1)), np.zeros((groups, width + 1))
-    for g in range(groups):
-        for k in range(width):
-            before[g, k + 1] = before[g, k] + mass[g, k]
-        for k in range(width - 1, -1, -1):
-            after[g, k] = after[g, k + 1] + mass[g, k]
-    return before, after
+def cumulated(mass, fade=1.0):
+    """Return (G, width + 1) probabilities of the atoms before the k-th one, and of the others.
 
-
-@jit
-def _faded(mass, fade):
-    """Return `cumulated`, where an atom counts `fade` times for each step from the k-th one."""
+    An atom counts `fade` times for each step from the k-th one.
+    """
     groups, width = mass.shape
     before, after = np.zeros((groups, width + 1)), np.zeros((groups, width + 1))
     for g in range(groups):
@@ -91,7 +81,7 @@ def noisy_leader(mass, first, last, counts, scale, noise, low, high):
     unit, unit_weights = _rule_of_a_cell(scale)
     wide, wide_weights = (1 + LEGENDRE[3][0]) / 2, LEGENDRE[3][1] / 2
     before, after = cumulated(mass)
-    faded_before, faded_after = _faded(mass, np.exp(-1 / scale))
+    faded_before, faded_after = cumulated(mass, np.exp(-1 / scale))
     below, above = np.empty(groups), np.empty(groups)
     faded_below, faded_above = np.empty(groups), np.empty(groups)
     result, cdfs, density = np.zeros(groups), np.empty(groups), np.empty(groups)

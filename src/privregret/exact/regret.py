@@ -31,8 +31,6 @@ PRECISION = 1e-9
 # regret of an epoch that is not computed but counted as error
 NEGLIGIBLE = 1e-13
 
-STOCHASTIC = checks.instance_of(StochasticLosses)
-
 
 class Regret(NamedTuple):
     """Expected pseudo-regret per horizon, with a bound on the error of each."""
@@ -42,13 +40,17 @@ class Regret(NamedTuple):
 
 
 def _algorithm(name, value):
-    dyadic = isinstance(value, EpochAlgorithm) and value.growth == 2 and not value.random_phase
-    known = dyadic or isinstance(value, EveryRoundAlgorithm) or hasattr(value, "expected_regret")
-    if not known:
+    if isinstance(value, EveryRoundAlgorithm) or hasattr(value, "expected_regret"):
+        return value
+    if not isinstance(value, EpochAlgorithm):
         allowed = "an epoch algorithm or a full-information leader"
-        if isinstance(value, EpochAlgorithm):
-            allowed = "epoch algorithms of growth = 2 and random_phase = False"
         raise TypeError(f"{name} must be {allowed}, got {checks.shown(value)}")
+    if value.growth != 2 or value.random_phase:
+        own = f"growth = {value.growth:g} and random_phase = {value.random_phase}"
+        raise TypeError(
+            f"{name} must have epochs of growth = 2 and random_phase = False, "
+            f"got {checks.shown(value)} of {own}"
+        )
     return value
 
 
@@ -60,7 +62,7 @@ def _algorithms(name, value):
 
 
 def _problem(name, value):
-    check_table(STOCHASTIC(name, value))
+    check_table(checks.instance_of(StochasticLosses)(name, value))
     return value
 
 
@@ -189,9 +191,9 @@ def expected_regret(
     return Regret(value, error)
 
 
-def expected_gaps(instance, rounds, noise, scales, gaps=None):
+def expected_gaps(instance, rounds, noise, scales):
     """Return `expected_gap` for several numbers of rounds: values and errors."""
-    gaps = arrays(instance)[0] if gaps is None else gaps
+    gaps = arrays(instance)[0]
     group, error = selections(instance, rounds, noise, scales)
     return np.vecdot(group, gaps), error * gaps.sum()
 
@@ -255,14 +257,14 @@ def _nodes(first, last):
 
 def _remembered(function):
     """Return a function of an array of integers that remembers its values."""
-    known = {}
+    values = {}
 
     def remembered(arguments):
         arguments = arguments.tolist()
-        if missing := [x for x in arguments if x not in known]:
-            values = zip(*function(np.array(missing)), strict=True)
-            known.update(zip(missing, values, strict=True))
-        return np.array([known[x] for x in arguments]).T
+        if missing := [x for x in arguments if x not in values]:
+            results = zip(*function(np.array(missing)), strict=True)
+            values.update(zip(missing, results, strict=True))
+        return np.array([values[x] for x in arguments]).T
 
     return remembered
 

@@ -226,10 +226,6 @@ def _of_outcomes(instance, rounds, noise, scales):
         raise ValueError(
             f"{instance.name} has too many sums after {longest} rounds: simulate it instead"
         )
-    if len(outcomes) == 2 and noise == "gumbel":
-        p = np.minimum(probabilities[1:], 1.0)
-        split = split_means(rounds, p)
-        return _of_two_outcomes(rounds, p, *split, outcomes, log_counts, scales), FORMULA
     group = np.empty((len(rounds), len(log_counts)))
     for i, (n, scale) in enumerate(zip(rounds.tolist(), scales.tolist(), strict=True)):
         mass, sums = _compositions(instance, n)
@@ -238,22 +234,6 @@ def _of_outcomes(instance, rounds, noise, scales):
         else:
             group[i] = mass @ selection_from_sums(sums, log_counts, noise, scale)
     return group, FORMULA
-
-
-@jit
-def _of_two_outcomes(rounds, p, whole, rest, outcomes, log_counts, scales):
-    """Return probabilities for a joint distribution of two outcomes, with Gumbel noise."""
-    result = np.empty((len(rounds), len(log_counts)))
-    for i in range(len(rounds)):
-        first, _, mass = binomials(rounds[i], p, whole[i], rest[i], 1, np.array([TAIL]), TAIL)
-        sums = np.empty((mass.shape[1], len(log_counts)))
-        for k in range(len(sums)):
-            hits = first[0] + k
-            for g in range(len(log_counts)):
-                sums[k, g] = (rounds[i] - hits) * outcomes[0, g] + hits * outcomes[1, g]
-        for g, found in enumerate(mean_softmax(mass[0], sums, log_counts, scales[i])):
-            result[i, g] = found
-    return result
 
 
 # Bernoulli losses
