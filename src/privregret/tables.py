@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from privregret import simulate
 from privregret.bandits import BanditAlgorithm
-from privregret.core import checks, identity, streams
+from privregret.core import checks, streams
 from privregret.core.algorithm import Algorithm
 from privregret.core.progress import progress
 from privregret.core.tasks import map_tasks
@@ -180,7 +180,7 @@ def regret_curves(
     for algorithm in algorithms:
         same = isinstance(algorithm, BanditAlgorithm) == (losses is None)
         seen = table if same else checks.lock(1 - table)
-        key = identity.digest("table", algorithm, seen)
+        key = streams.key("table", algorithm, seen)
         plays.append((algorithm, seen, key, seed))
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
     tasks = ((*play, run) for play in plays for run in range(runs))

@@ -70,12 +70,6 @@ def identity(thing: Any) -> tuple[str, dict]:
     return own, given
 
 
-def digest(*things: object) -> tuple[int, ...]:
-    """Return four 32-bit words that stand for some values: SHA-256 of their `words`."""
-    hashed = hashlib.sha256(encode(("privregret streams 1", things))).digest()
-    return tuple(int.from_bytes(hashed[i : i + 4], "little") for i in range(0, 16, 4))
-
-
 def parameters(algorithm: Any) -> dict[str, Any]:
     """Return the parameters of an algorithm and of an algorithm inside it, as columns of a table;
     ValueError for one that is named like a column of results, or twice."""

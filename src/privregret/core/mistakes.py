@@ -17,10 +17,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 
 from privregret.core import checks
+from privregret.core.compiler import NumbaError
 from privregret.core.files import PACKAGE
 from privregret.core.typed import WrongArm, arm_of
 

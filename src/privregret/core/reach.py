@@ -1,9 +1,22 @@
-"""Know a number by the code that makes it: a hash of values and of all code that they can reach.
+"""Key a value by what decides what it does: its content, and all code that it can reach.
 
-Functions, classes and kernels are looked into as they are loaded: bytecode, constants, and what the
-names in it lead to. Libraries stand for themselves by name and version. Neither files, comments nor
-lines count, so an edit or an assignment changes what that is known by which reads it, and no other.
-What cannot be looked into, such as an extension module of one's own, is known in this process only.
+Code is read as it is loaded. So neither files, comments nor lines count, and an edit or an
+assignment changes the keys of what reads it, and no others. What is read is
+
+- of a function: bytecode and constants, defaults, cells, attributes, and what its names lead to,
+  through modules of the program, also those that it imports;
+- of a class: its bases and its attributes, but for docstrings, annotations and what Python adds;
+- of a kernel: its function, numba's options, and its signatures if it takes no others;
+- of a property, a cached function, a field and the like: what they hold;
+- of what a library defines: its name and the library's version;
+- of any other object: what pickle writes (`content`).
+
+Code is numbered in the order in which it is reached, so that functions may call each other, and
+that equal code has equal keys in every process. What cannot be read, such as an extension module of
+one's own, has a key for this process alone, and so has all that reaches it. The same holds for a
+kernel that was compiled when it read something else, which its code goes on to use.
+
+As long as all that was read is still there, it is not read again (`content.Watch`).
 
 Attributes by text (`getattr(module, name)`), files and the environment are not seen: code that
 reads them states a `version` in its class or on its function.
@@ -11,182 +24,193 @@ reads them states a `version` in its class or on its function.
 
 import builtins
 import dis
-import hashlib
 import sys
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Iterable
+from functools import cache, lru_cache, partial
 from importlib.util import resolve_name
 from itertools import chain
-from operator import attrgetter, call, is_
+from operator import attrgetter
 from threading import RLock
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
-from privregret.core.written import LOOKED_INTO, PARTS, library, of_library, written
+from privregret.core import files
+from privregret.core.compiler import Dispatcher, compiled_from, fixed_signatures
+from privregret.core.content import CODE, WRAPPERS, Watch, content, library, of_library
 
-
-class Known(NamedTuple):
-    """What values are known by, and whether another process knows them by the same."""
-
-    digest: str
-    portable: bool
-
-
-HELD = attrgetter("__code__", "__defaults__", "__kwdefaults__")
-# of a class: what is said elsewhere, and what Python writes into it
-UNREAD = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__slotnames__"}
-UNREAD |= {"_abc_impl", "__firstlineno__", "__static_attributes__", "__annotate_func__"}
-# these keep and show what is computed, and decide none of it
-FREE = "files", "jit", "progress", "reach", "store", "written"
-FREE = {*map("privregret.core.{}".format, FREE)}
+OF_FUNCTION = attrgetter("__code__", "__defaults__", "__kwdefaults__")
+# of a class: what is read elsewhere, does not count, or is added by Python
+NOT_OF_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"}
+NOT_OF_CLASS |= {"__slotnames__", "_abc_impl", "__firstlineno__", "__static_attributes__"}
+NOT_OF_CLASS |= {"__annotate_func__"}
+# modules that store and show what is computed, and decide none of it
+NEUTRAL = "compiler", "content", "files", "jit", "progress", "reach", "store"
+NEUTRAL = {*map("privregret.core.{}".format, NEUTRAL)}
 LATEST = 500  # walks that are remembered
 _lock, _walks = RLock(), dict[tuple, "_Walk"]()
-# what is always written alike, and what was: it is kept, or another thing might have its id
-SETTLED = *LOOKED_INTO, np.dtype, bool, type(None)
-_texts: dict[tuple, tuple] = {}
 
 
-def known(*values: Any) -> Known:
-    """Return what values are known by, together with all code that they can reach."""
-    return each([values])[0]
+class Key(NamedTuple):
+    """A hash of values and of all code that they can reach."""
+
+    digest: str
+    portable: bool  # whether it is the same in every process
 
 
-def each(groups: Iterable[tuple]) -> list[Known]:
-    """Return what each group of values is known by, after one look at the code of all. Any error
-    for values, other than code, that cannot be written."""
+def key(*values: Any) -> Key:
+    """Return the key of some values together."""
+    return keys([values])[0]
+
+
+def keys(groups: Iterable[tuple]) -> list[Key]:
+    """Return the key of each group of values, after one look at the code of all. Any error for
+    values, other than code, that cannot be written."""
     with _lock:
-        texts = [_text(values) for values in groups]
-        of = tuple(dict.fromkeys(tuple(map(id, things)) for _, things in texts))
-        walk = _walks.pop(of, None)
-        if walk is None or not walk.holds():
-            walk = _Walk([thing for _, things in texts for thing in things])
-        _walks[of] = walk
+        contents = [_content(values) for values in groups]
+        starts = tuple(dict.fromkeys(tuple(map(id, code)) for _, code in contents))
+        walk = _walks.pop(starts, None)
+        if walk is None or not walk.watch.holds():
+            walk = _Walk([thing for _, code in contents for thing in code])
+        _walks[starts] = walk
         if len(_walks) > LATEST:
             del _walks[next(iter(_walks))]
-        return [walk.known(*one) for one in texts]
+        return [walk.key(*one) for one in contents]
 
 
-def _text(values):
-    """Return what is written of values, once if they are code and types of arrays alone."""
-    if not all(isinstance(one, SETTLED) for one in values):
-        return written(values)
-    key = tuple(map(id, values))
-    if key not in _texts:
-        _texts[key] = values, written(values)
-    return _texts[key][1]
+def _content(values):
+    constant = all(isinstance(value, (*CODE, np.dtype, bool, type(None))) for value in values)
+    return _content_of_code(*values) if constant else content(values)
+
+
+@lru_cache(LATEST)
+def _content_of_code(*values):
+    """Return the content of code and types of arrays, in which code is but a number."""
+    return content(values)
+
+
+class _Node(NamedTuple):
+    """What was read of a function, a class or other code."""
+
+    thing: Any  # which keeps it alive, and so its id its own
+    content: bytes
+    code: list  # to which the content leads
+    portable: bool  # whether that is all
 
 
 class _Walk:
-    """All code that things can reach, and whether it is still what was read."""
+    """All code that can be reached from some code."""
 
-    def __init__(self, things: list):
-        self.names: dict[Any, Callable] = {}  # each returns an object that must stay the same
-        self.looks: list[Callable] = []  # each returns several
-        self.values: list[tuple] = []  # objects, and what was written of them
-        self.nodes, self.digests, self.things = {}, {}, things
-        for thing in things:  # which grow
+    def __init__(self, starts: list):
+        self.watch, self.nodes, self.hashes = Watch(), dict[int, _Node](), {}
+        for thing in (things := [*starts]):  # which grow
             if id(thing) not in self.nodes:
-                self.nodes[id(thing)] = self._node(thing)
-                things += self.nodes[id(thing)][1]
-        self.held = self._now()
+                node = self.nodes[id(thing)] = self._node(thing)
+                things += node.code
+        self.watch.begin()
+        for node in [*self.nodes.values()]:
+            if isinstance(node.thing, Dispatcher):
+                written, code = _content_of_code(node.thing)
+                now = files.digest(written + _hash(self._order(code)))
+                if compiled_from(node.thing) - {now}:
+                    self.nodes[id(node.thing)] = node._replace(portable=False)
 
-    def _now(self):
-        return [*map(call, self.names.values()), *chain.from_iterable(map(call, self.looks))]
+    def key(self, written: bytes, code: list) -> Key:
+        """Return the key of values with this content, which leads to this code."""
+        starts = tuple(map(id, code))
+        if starts not in self.hashes:
+            order = self._order(code)
+            self.hashes[starts] = _hash(order), all(node.portable for node in order.values())
+        hashed, portable = self.hashes[starts]
+        return Key(files.digest(written + hashed), portable)
 
-    def holds(self) -> bool:
-        """Return whether all is what it was."""
-        try:
-            now = self._now()
-            same = len(now) == len(self.held) and all(map(is_, now, self.held))
-            return same and all(written([thing]) == was for thing, was in self.values)
-        except Exception:  # a cell is empty by now, or another thread assigns
-            return False
-
-    def known(self, content: bytes, things: list) -> Known:
-        """Return what a value is known by, from what is written of it and the code in it."""
-        key = tuple(map(id, things))
-        if key not in self.digests:
-            order, places = [*things], {one: i for i, one in enumerate(key)}
-            said, portable = hashlib.sha256(), True
-            for thing in order:  # which grow
-                text, inner, whole = self.nodes[id(thing)]
-                new = {id(one): one for one in inner if id(one) not in places}
-                places |= {one: len(order) + i for i, one in enumerate(new)}
-                order += new.values()
-                said.update(text + repr([places[id(one)] for one in inner]).encode())
-                portable &= whole
-            self.digests[key] = said.digest(), portable
-            # compiled code goes on with what a kernel read at its first call
-            for kernel in (one for one in order if isinstance(one, Dispatcher) and one.made):
-                portable &= {self.known(*written((kernel,))).digest} == kernel.made
-            self.digests[key] = said.digest(), portable
-        digest, portable = self.digests[key]
-        return Known(hashlib.sha256(content + digest).hexdigest(), portable)
+    def _order(self, code):
+        """Return {id: node} of what is reached from some code, in the order of first visits."""
+        order = {id(thing): self.nodes[id(thing)] for thing in code}
+        for node in (nodes := [*order.values()]):  # which grow
+            new = {id(thing): self.nodes[id(thing)] for thing in node.code}
+            nodes += (inner for place, inner in new.items() if place not in order)
+            order |= new
+        return order
 
     def _node(self, thing):
-        """Return what is written of code, the code that it reads, and whether that is all."""
         try:
-            return *written(self._parts(thing), self), True
-        except Exception:
-            return f"unknown {id(thing)}".encode(), [], False
+            return _Node(thing, *content(self._parts(thing), self.watch), True)
+        except Exception:  # it cannot be read
+            return _Node(thing, f"unknown {id(thing)}".encode(), [], False)
 
     def _parts(self, thing):
+        """Return what is read of a function, a class or other code."""
         if isinstance(thing, Dispatcher):
-            made = vars(thing).setdefault("made", {"before"} if thing.overloads else set())
-            self.looks.append(made.__iter__)
-            only = "" if thing._can_compile else str(thing.signatures)
-            return "kernel", thing.py_func, tuple(sorted(thing.targetoptions.items())), only
+            self.watch.several.append(compiled_from(thing).__iter__)
+            options = tuple(sorted(thing.targetoptions.items()))
+            return "kernel", thing.py_func, options, fixed_signatures(thing)
         if isinstance(thing, type):
-            self.looks.append(vars(thing).values)
-            held = ((name, vars(thing)[name]) for name in sorted(vars(thing).keys() - UNREAD))
-            return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *held
-        for kind, names in PARTS.items():
+            self.watch.several.append(vars(thing).values)
+            names = sorted(vars(thing).keys() - NOT_OF_CLASS)
+            attributes = ((name, vars(thing)[name]) for name in names)
+            return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *attributes
+        if isinstance(thing, FunctionType):
+            return self._function(thing)
+        for kind, names in WRAPPERS.items():
             if isinstance(thing, kind):
                 return kind.__name__, *(getattr(thing, name, None) for name in names.split())
-        # a module as a value has no code: of it anything may be read
-        space, names = thing.__globals__, {n for code in codes(thing) for n in code.co_names}
-        if space.get("__name__") in FREE:
-            return "free", getattr(thing, "__wrapped__", None)
-        self.looks += [partial(HELD, thing), vars(thing).values]
-        cells = filled(thing)
-        self.names |= {id(cell): partial(getattr, cell, "cell_contents") for cell in cells}
-        held = HELD(thing), *(cell.cell_contents for cell in cells), *vars(thing).items()
-        found = [*self._read(space, names & (space.keys() | vars(builtins).keys()), names)]
-        for module in _imports(thing, names):
-            found += self._read_module(module, names)
+        raise TypeError("of a module as a value anything may be read")
+
+    def _function(self, function):
+        """Return what a function holds, and what its names lead to."""
+        space, names = function.__globals__, {n for code in codes(function) for n in code.co_names}
+        if space.get("__name__") in NEUTRAL:
+            return "neutral", getattr(function, "__wrapped__", None)
+        cells = filled_cells(function)
+        self.watch.several += [partial(OF_FUNCTION, function), vars(function).values]
+        for cell in cells:
+            self.watch.single[id(cell)] = partial(getattr, cell, "cell_contents")
+        contents = (cell.cell_contents for cell in cells)
+        held = OF_FUNCTION(function), *contents, *vars(function).items()
+        found = [*self._lookup(space, names & (space.keys() | vars(builtins).keys()), names)]
+        for module in _imports(function, names):
+            found += self._attributes(module, names)
         return "function", held, *found
 
-    def _read(self, space, wanted, names):
-        """Yield names and what they lead to, through the program's modules."""
+    def _lookup(self, space, wanted, names):
+        """Yield some names of a namespace, and what they lead to, through the program's modules."""
         for name in sorted(wanted):
-            self.names[id(space), name] = partial(dict.get, space, name)
+            self.watch.single[id(space), name] = partial(dict.get, space, name)
             if isinstance(value := space.get(name), ModuleType):
-                yield from self._read_module(value, names - {name})
+                yield from self._attributes(value, names - {name})
             else:
                 yield name, value
 
-    def _read_module(self, module, names):
+    def _attributes(self, module, names):
+        """Yield those of some names that a module of the program has, or a library as a whole."""
         if of_library(module):
             yield module.__name__, module
-        elif module.__name__ not in FREE:
-            found = {name for name in names if hasattr(module, name)}
-            yield from self._read(vars(module), found & vars(module).keys(), names)
+        elif module.__name__ not in NEUTRAL:
+            # which loads what is loaded on demand
+            loaded = {name for name in names if hasattr(module, name)}
+            yield from self._lookup(vars(module), loaded & vars(module).keys(), names)
+
+
+def _hash(order: dict[int, _Node]) -> bytes:
+    """Return a hash of nodes, in which each leads to others by their numbers."""
+    number = {place: i for i, place in enumerate(order)}
+    texts = (n.content + repr([number[id(t)] for t in n.code]).encode() for n in order.values())
+    return files.digest(b"".join(texts)).encode()
 
 
 def codes(function: Any) -> list[CodeType]:
     """Return the code of a function, and all code in it."""
     found = [function.__code__]
     for code in found:  # which grow
-        found += (one for one in code.co_consts if isinstance(one, CodeType))
+        found += (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return found
 
 
-def filled(function: Any) -> list:
+def filled_cells(function: Any) -> list:
     """Return the cells of a function that hold something."""
-    return [one for one in function.__closure__ or () if not repr(one).endswith(": empty>")]
+    return [c for c in function.__closure__ or () if not repr(c).endswith(": empty>")]
 
 
 def _imports(function, names):
@@ -201,6 +225,7 @@ def _imports(function, names):
 
 @cache
 def _imported(code):
+    """Return (level, name) of the imports in some code."""
     steps = [*dis.get_instructions(code)] if dis.opmap["IMPORT_NAME"] in code.co_code[::2] else []
     found = [i for i, step in enumerate(steps) if step.opname == "IMPORT_NAME"]
     return [(steps[i - 2].argval, steps[i].argval) for i in found]

@@ -178,7 +178,7 @@ def _code(function, task):
     script or notebook defines, which is sent with it."""
     kinds = dict.fromkeys(kind for one in task for kind in type(one).__mro__)
     shared = (kind for kind in kinds if kind.__module__ != "__main__")
-    return store.libraries(), reach.known(function, *shared).digest
+    return store.libraries(), reach.key(function, *shared).digest
 
 
 # Blocks of runs
@@ -199,8 +199,8 @@ def played(grid: Any, runs: int, seed: int, workers: int, join: Callable) -> lis
         for one, i, first in made:
             path = _part(names[i], first)
             # a quick look leaves what a long run has stored
-            if now[i] == names[i] and store.found(path, (0, []))[0] < one[0]:
-                store.keep(one, path)
+            if now[i] == names[i] and store.load(path, (0, []))[0] < one[0]:
+                store.save(one, path)
         made.clear()
 
     try:
@@ -226,7 +226,7 @@ def _held(name, size, runs):
     parts, end = [], 0
     while end < runs:
         first = end // size
-        end, known = store.found(_part(name, first), (math.inf, []))
+        end, known = store.load(_part(name, first), (math.inf, []))
         if end <= first * size:
             break
         if known and end > runs and isinstance(known[0][2], np.ndarray):
@@ -249,7 +249,7 @@ def _computed(grid, begin, runs, seed, workers, join):
 
     def work(at_once):
         for i in todo:
-            first, key = begin[i], streams.key(*grid[i][:2])
+            first, key = begin[i], streams.key(grid[i].algorithm, grid[i].problem.distribution)
             while first < ends[i]:
                 most = min(SECONDS / costs[i], MOST, (ends[i] - first) / (2 * at_once))
                 last = min(first + max(int(most), 1), ends[i])

@@ -33,8 +33,6 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
@@ -42,7 +40,8 @@ from scipy.optimize import linprog
 from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
 from privregret.core.algorithm import Algorithm
-from privregret.core.jit import stale
+from privregret.core.compiler import Dispatcher, NumbaError
+from privregret.core.jit import outdated
 from privregret.core.loops import Steps
 from privregret.core.mistakes import StepError
 from privregret.instances import Advice
@@ -522,7 +521,7 @@ def traced(
         # only those of `settings`: a loop compiles the steps anew
         kernels = takewhile(lambda kernel: kernel.__module__ != loops.__name__, kernels)
     for kernel in kernels:
-        if stale(kernel):
+        if outdated(kernel):
             why = f"compiled {kernel.__name__} has earlier values, {FROZEN}"
             raise TypeError(f"the ledger cannot follow {name}: {why}")
     if [run.actions for run in runs] != plays[:2]:

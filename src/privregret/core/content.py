@@ -1,0 +1,146 @@
+"""Write values as bytes, in which functions, classes, kernels and modules are numbers.
+
+Equal values have equal bytes, in every process. Other objects are written as they are pickled, and
+what libraries hold by name and version. An error of any kind if a value cannot be written.
+"""
+
+import copyreg
+import io
+import os
+import pickle
+import re
+import sys
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import Field, fields, is_dataclass
+from functools import cache, cached_property
+from itertools import chain
+from operator import attrgetter, call, is_
+from pathlib import PurePath
+from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from privregret.core.compiler import Dispatcher
+from privregret.core.files import PACKAGE
+
+ATOMS = {type(None), bool, int, float, complex, str, bytes, tuple, range}
+# these do not change; what is in a tuple is looked at by itself
+FIXED = tuple, type(...), BuiltinFunctionType, np.dtype, np.generic, np.ufunc, re.Pattern
+FIXED += (type(namedtuple("Pair", "x").x),)
+BYTECODE = "code names varnames freevars cellvars consts flags exceptiontable"
+BYTECODE += " argcount posonlyargcount kwonlyargcount"
+BYTECODE = attrgetter(*map("co_{}".format, BYTECODE.split()))
+# what holds functions, and where
+WRAPPERS = {property: "fget fset fdel", classmethod: "__func__", staticmethod: "__func__"}
+WRAPPERS |= {cached_property: "func", type(cache(len)): "__wrapped__"}
+WRAPPERS |= {Field: "name default default_factory init repr hash compare kw_only metadata"}
+CODE = FunctionType, type, Dispatcher, ModuleType, *WRAPPERS
+
+
+class Watch:
+    """What was read, to see at the next call whether it is still the same."""
+
+    def __init__(self):
+        self.single: dict[Any, Callable] = {}  # each returns an object
+        self.several: list[Callable] = []  # each returns objects
+        self.changing: list[tuple] = []  # objects that can change, and their content
+        self.objects: list = []
+
+    def begin(self) -> None:
+        """Remember the objects that are there now."""
+        self.objects = self._now()
+
+    def holds(self) -> bool:
+        """Return whether all objects are those that were there, with the same content."""
+        try:
+            now = self._now()
+            same = len(now) == len(self.objects) and all(map(is_, now, self.objects))
+            return same and all(content([thing]) == was for thing, was in self.changing)
+        except Exception:  # a cell is empty by now, or another thread assigns
+            return False
+
+    def _now(self):
+        return [*map(call, self.single.values()), *chain.from_iterable(map(call, self.several))]
+
+
+def content(value: Any, watch: Watch | None = None) -> tuple[bytes, list]:
+    """Return a value as bytes, in which code is a number, and the list of that code; what in it
+    can change is watched."""
+    writer = _Writer(written := io.BytesIO(), watch)
+    writer.dump(value)
+    return written.getvalue(), [thing for _, thing in writer.code.values()]
+
+
+class _Writer(pickle.Pickler):
+    """Writes equal values alike."""
+
+    def __init__(self, file, watch):
+        super().__init__(file, 5)
+        # without a memo it does not matter whether equal constants are one object
+        self.fast, self.watch, self.code = True, watch, {}
+
+    def persistent_id(self, thing):
+        """Return what is written instead of a thing, or None: itself."""
+        kind = type(thing)
+        if kind in ATOMS:
+            return None
+        if kind in (list, dict, set) and self.watch:
+            self.watch.several += [thing.keys, thing.values] if kind is dict else [thing.__iter__]
+        if kind in (set, frozenset):  # its order is random
+            return "set", sorted(thing, key=lambda one: getattr(one, "__qualname__", repr(one)))
+        if kind is CodeType:
+            return BYTECODE(thing)
+        if isinstance(thing, CODE):
+            number = len(self.code), thing
+            return of_library(thing) or self.code.setdefault(id(thing), number)[0]
+        if kind is MappingProxyType:
+            return "mapping", tuple(thing.items())
+        if isinstance(thing, PurePath):  # on another machine the package is elsewhere
+            return "path", os.path.relpath(thing, PACKAGE)
+        if is_dataclass(thing):  # what an object caches does not count
+            self.can_change(thing)
+            return "fields", kind, tuple(getattr(thing, field.name) for field in fields(thing))
+        return None
+
+    def reducer_override(self, thing):
+        """Return how any other object is written."""
+        home = type(thing).__module__
+        if home != "numpy" and library(home):  # such as `scipy.stats.binom`
+            for name, value in vars(sys.modules[home]).items():
+                if value is thing:
+                    return name
+        self.can_change(thing)
+        reduce = copyreg.dispatch_table.get(type(thing))
+        reduced = reduce(thing) if reduce else thing.__reduce_ex__(5)
+        if isinstance(reduced, str) and not library(pickle.whichmodule(thing, reduced)):
+            raise pickle.PicklingError(f"{reduced} is known by its name alone")
+        return reduced
+
+    def can_change(self, thing):
+        """Watch an object, unless such objects do not change."""
+        kind = type(thing)
+        fixed = issubclass(kind, FIXED) or kind.__module__ in ("dataclasses", "types", "typing")
+        if self.watch and not fixed:
+            self.watch.changing.append((thing, content([thing])))
+
+
+def of_library(thing: Any) -> str | None:
+    """Return the name of what a module of a library defines, with its version, or None."""
+    module = isinstance(thing, ModuleType) and thing.__name__
+    name = "" if module else getattr(thing, "__qualname__", "<locals>")
+    module = module or getattr(thing, "__module__", None)
+    home = library(module) if "<locals>" not in name else None
+    return home and f"{home} {module}.{name}"
+
+
+@cache
+def library(module: Any) -> str | None:
+    """Return the library of a module and its version, or None for a program's own module."""
+    package = sys.modules.get(top := str(module).partition(".")[0])
+    if top in sys.stdlib_module_names or top == "builtins":
+        return top
+    version, file = (getattr(package, name, None) for name in ("__version__", "__file__"))
+    installed = {"site-packages", "dist-packages"}.intersection(PurePath(file or "").parts)
+    return f"{top} {version}" if version and installed and top != PACKAGE.name else None
