@@ -298,9 +298,9 @@ def kernel(x):
     return FACTOR * x
 kernel(1.0)
 FACTOR = 3.0
-from privregret.core import jit, reach
+from privregret.core import reach
 kernel(1)
-print(json.dumps([reach.key(kernel).portable, jit.outdated(kernel)]))
+print(json.dumps([reach.key(kernel).portable, reach.outdated(kernel)]))
 """
 
 
@@ -544,11 +544,11 @@ def test_a_kernel_that_was_compiled_from_other_constants_is_no_others(monkeypatc
     def result():
         return doubled(1.0)
 
-    assert reach.key(result).portable and not jit.outdated(doubled)
+    assert reach.key(result).portable and not reach.outdated(doubled)
     with monkeypatch.context() as patch:
         patch.setitem(globals(), "FACTOR", 3.0)
         assert result() == 6.0 and reach.key(result).portable
-    assert result() == 6.0 and jit.outdated(doubled) and not reach.key(result).portable
+    assert result() == 6.0 and reach.outdated(doubled) and not reach.key(result).portable
     assert jit.copy_of(doubled)(1.0) == 2.0 and reach.key(jit.copy_of(doubled)).portable
 
 

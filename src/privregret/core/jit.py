@@ -110,8 +110,3 @@ def remember(digest: str, copy: Any, reads: str) -> Any:
     vars(copy)["compiled_from"] = {reads}
     COPIES[digest] = copy
     return copy
-
-
-def outdated(kernel: Any) -> bool:
-    """Return whether a kernel was compiled from other code or constants than it reads now."""
-    return bool(compiler.compiled_from(kernel) - {reach.key(kernel).digest})

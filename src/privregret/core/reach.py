@@ -26,7 +26,7 @@ import builtins
 import dis
 import sys
 from collections.abc import Iterable
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib.util import resolve_name
 from itertools import chain
 from operator import attrgetter
@@ -48,7 +48,7 @@ NOT_OF_CLASS |= {"__annotate_func__"}
 # modules that store and show what is computed, and decide none of it
 NEUTRAL = "compiler", "content", "files", "jit", "progress", "reach", "store"
 NEUTRAL = {*map("privregret.core.{}".format, NEUTRAL)}
-LATEST = 500  # walks that are remembered
+LATEST = 500  # walks, and contents of code, that are remembered
 _lock, _walks = RLock(), dict[tuple, "_Walk"]()
 
 
@@ -65,18 +65,25 @@ def key(*values: Any) -> Key:
 
 
 def keys(groups: Iterable[tuple]) -> list[Key]:
-    """Return the key of each group of values, after one look at the code of all. Any error for
+    """Return the key of each group of values, after one look at code that they share. Any error for
     values, other than code, that cannot be written."""
+    walks: dict[tuple, _Walk] = {}
+    result = []
     with _lock:
-        contents = [_content(values) for values in groups]
-        starts = tuple(dict.fromkeys(tuple(map(id, code)) for _, code in contents))
-        walk = _walks.pop(starts, None)
-        if walk is None or not walk.watch.holds():
-            walk = _Walk([thing for _, code in contents for thing in code])
-        _walks[starts] = walk
-        if len(_walks) > LATEST:
-            del _walks[next(iter(_walks))]
-        return [walk.key(*one) for one in contents]
+        for written, code in map(_content, groups):
+            starts = tuple(map(id, code))
+            walk = walks[starts] = walks.get(starts) or _walk(code)
+            result.append(Key(walk.digest(written), walk.portable))
+    return result
+
+
+def outdated(kernel: Any) -> bool:
+    """Return whether a kernel was compiled from other code or constants than it reads now."""
+    if not compiled_from(kernel):
+        return False
+    with _lock:
+        written, code = _content((kernel,))
+        return compiled_from(kernel) != {_walk(code).digest(written)}
 
 
 def _content(values):
@@ -90,55 +97,51 @@ def _content_of_code(*values):
     return content(values)
 
 
-class _Node(NamedTuple):
-    """What was read of a function, a class or other code."""
-
-    thing: Any  # which keeps it alive, and so its id its own
-    content: bytes
-    code: list  # to which the content leads
-    portable: bool  # whether that is all
+def _walk(code):
+    """Return the walk from some code, an earlier one if all that it read is still the same."""
+    starts = tuple(map(id, code))
+    walk = _walks.pop(starts, None)
+    if walk is None or not walk.watch.holds():
+        walk = _Walk(code)
+    _walks[starts] = walk
+    if len(_walks) > LATEST:
+        del _walks[next(iter(_walks))]
+    return walk
 
 
 class _Walk:
-    """All code that can be reached from some code."""
+    """A look at all code that can be reached from some code, which it numbers as it comes."""
 
-    def __init__(self, starts: list):
-        self.watch, self.nodes, self.hashes = Watch(), dict[int, _Node](), {}
-        for thing in (things := [*starts]):  # which grow
-            if id(thing) not in self.nodes:
-                node = self.nodes[id(thing)] = self._node(thing)
-                things += node.code
+    def __init__(self, code: list):
+        self.watch, self.complete, self.code, written = Watch(), True, [*code], []
+        number = {id(thing): i for i, thing in enumerate(code)}
+        for thing in self.code:  # which grows
+            text, inner = self._read(thing)
+            for reached in inner:
+                if id(reached) not in number:
+                    number[id(reached)] = len(self.code)
+                    self.code.append(reached)
+            written += [text, repr([number[id(reached)] for reached in inner]).encode()]
+        self.hash = files.digest(b"".join(written)).encode()
         self.watch.begin()
-        for node in [*self.nodes.values()]:
-            if isinstance(node.thing, Dispatcher):
-                written, code = _content_of_code(node.thing)
-                now = files.digest(written + _hash(self._order(code)))
-                if compiled_from(node.thing) - {now}:
-                    self.nodes[id(node.thing)] = node._replace(portable=False)
 
-    def key(self, written: bytes, code: list) -> Key:
-        """Return the key of values with this content, which leads to this code."""
-        starts = tuple(map(id, code))
-        if starts not in self.hashes:
-            order = self._order(code)
-            self.hashes[starts] = _hash(order), all(node.portable for node in order.values())
-        hashed, portable = self.hashes[starts]
-        return Key(files.digest(written + hashed), portable)
+    def digest(self, written: bytes) -> str:
+        """Return the hash of values with this content, which leads to the code."""
+        return files.digest(written + self.hash)
 
-    def _order(self, code):
-        """Return {id: node} of what is reached from some code, in the order of first visits."""
-        order = {id(thing): self.nodes[id(thing)] for thing in code}
-        for node in (nodes := [*order.values()]):  # which grow
-            new = {id(thing): self.nodes[id(thing)] for thing in node.code}
-            nodes += (inner for place, inner in new.items() if place not in order)
-            order |= new
-        return order
+    @cached_property
+    def portable(self) -> bool:
+        """Whether all could be read, and compiled code is that of what its kernels read."""
+        kernels = (thing for thing in self.code if isinstance(thing, Dispatcher))
+        return self.complete and not any(map(outdated, kernels))
 
-    def _node(self, thing):
+    def _read(self, thing):
+        """Return the content of code, and the code to which it leads."""
         try:
-            return _Node(thing, *content(self._parts(thing), self.watch), True)
-        except Exception:  # it cannot be read
-            return _Node(thing, f"unknown {id(thing)}".encode(), [], False)
+            return content(self._parts(thing), self.watch)
+        except Exception:
+            self.complete = False
+            return f"unknown {id(thing)}".encode(), []
 
     def _parts(self, thing):
         """Return what is read of a function, a class or other code."""
@@ -191,13 +194,6 @@ class _Walk:
             # which loads what is loaded on demand
             loaded = {name for name in names if hasattr(module, name)}
             yield from self._lookup(vars(module), loaded & vars(module).keys(), names)
-
-
-def _hash(order: dict[int, _Node]) -> bytes:
-    """Return a hash of nodes, in which each leads to others by their numbers."""
-    number = {place: i for i, place in enumerate(order)}
-    texts = (n.content + repr([number[id(t)] for t in n.code]).encode() for n in order.values())
-    return files.digest(b"".join(texts)).encode()
 
 
 def codes(function: Any) -> list[CodeType]:

@@ -41,9 +41,9 @@ from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
 from privregret.core.algorithm import Algorithm
 from privregret.core.compiler import Dispatcher, NumbaError
-from privregret.core.jit import outdated
 from privregret.core.loops import Steps
 from privregret.core.mistakes import StepError
+from privregret.core.reach import outdated
 from privregret.instances import Advice
 
 KEEPS = ("numbers", "outcomes")
