@@ -390,7 +390,7 @@ def test_all_that_the_package_stores_has_the_same_key_in_every_process():
     assert len(functions) > 20 and [f for f in functions if not reach.key(f).portable] == []
 
 
-TABLE, ITEMS, NAMES, SHARED = np.zeros(2), [1], {"a": {"b": 1}}, Random(1)
+TABLE, ITEMS, MORE, NAMES, SHARED = np.zeros(2), [1], [], {"a": {"b": 1}}, Random(1)
 
 
 def test_what_can_change_is_read_again():
@@ -398,13 +398,16 @@ def test_what_can_change_is_read_again():
     cell = [0]
 
     def reads():
-        return TABLE, ITEMS, NAMES, SHARED, cell, number
+        return TABLE, ITEMS, MORE, NAMES, SHARED, cell, number
 
     number, states = 1, []
     for change in (
         lambda: None,
         lambda: TABLE.__setitem__(0, 1.0),
         lambda: ITEMS.append(2),
+        lambda: MORE.append(ITEMS.pop()),
+        lambda: setattr(reads, "one", cell),
+        lambda: setattr(reads, "other", vars(reads).pop("one")),
         lambda: NAMES["a"].update(b=2),
         SHARED.random,
         lambda: cell.append(1),
@@ -412,7 +415,7 @@ def test_what_can_change_is_read_again():
         change()
         states += [reach.key(reads), reach.key(reads)]
     number = 2
-    assert len({*states, reach.key(reads)}) == 7 and states[0::2] == states[1::2]
+    assert len({*states, reach.key(reads)}) == 10 and states[0::2] == states[1::2]
 
 
 # The ten traps of such a walk

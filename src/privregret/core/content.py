@@ -43,26 +43,35 @@ class Watch:
     """What was read, to see at the next call whether it is still the same."""
 
     def __init__(self):
-        self.single: dict[Any, Callable] = {}  # each returns an object
-        self.several: list[Callable] = []  # each returns objects
+        self.places: dict[Any, Callable] = {}  # each returns the object of a name or a cell
+        self.containers: list[Callable] = []  # each returns several objects
         self.changing: list[tuple] = []  # objects that can change, and their content
-        self.objects: list = []
+
+    def add(self, container: Any) -> None:
+        """Watch what is in a list, a set or a mapping."""
+        is_mapping = hasattr(container, "keys")
+        self.containers.append(container.values if is_mapping else container.copy)
+        # an empty one stays empty
+        self.containers += [container.keys] if is_mapping and container else []
 
     def begin(self) -> None:
         """Remember the objects that are there now."""
-        self.objects = self._now()
+        self.sizes, self.objects = self._now()
 
     def holds(self) -> bool:
         """Return whether all objects are those that were there, with the same content."""
         try:
-            now = self._now()
-            same = len(now) == len(self.objects) and all(map(is_, now, self.objects))
+            sizes, objects = self._now()
+            same = sizes == self.sizes and all(map(is_, objects, self.objects))
             return same and all(content([thing]) == was for thing, was in self.changing)
         except Exception:  # a cell is empty by now, or another thread assigns
             return False
 
     def _now(self):
-        return [*map(call, self.single.values()), *chain.from_iterable(map(call, self.several))]
+        # with their sizes, or what moves from one to the next would not be seen
+        containers = [*map(call, self.containers)]
+        objects = *map(call, self.places.values()), *chain.from_iterable(containers)
+        return [*map(len, containers)], objects
 
 
 def content(value: Any, watch: Watch | None = None) -> tuple[bytes, list]:
@@ -87,7 +96,7 @@ class _Writer(pickle.Pickler):
         if kind in ATOMS:
             return None
         if kind in (list, dict, set) and self.watch:
-            self.watch.several += [thing.keys, thing.values] if kind is dict else [thing.__iter__]
+            self.watch.add(thing)
         if kind in (set, frozenset):  # its order is random
             return "set", sorted(thing, key=lambda one: getattr(one, "__qualname__", repr(one)))
         if kind is CodeType:

@@ -146,11 +146,11 @@ class _Walk:
     def _parts(self, thing):
         """Return what is read of a function, a class or other code."""
         if isinstance(thing, Dispatcher):
-            self.watch.several.append(compiled_from(thing).__iter__)
+            self.watch.add(compiled_from(thing))
             options = tuple(sorted(thing.targetoptions.items()))
             return "kernel", thing.py_func, options, fixed_signatures(thing)
         if isinstance(thing, type):
-            self.watch.several.append(vars(thing).values)
+            self.watch.add(vars(thing))
             names = sorted(vars(thing).keys() - NOT_OF_CLASS)
             attributes = ((name, vars(thing)[name]) for name in names)
             return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *attributes
@@ -167,9 +167,10 @@ class _Walk:
         if space.get("__name__") in NEUTRAL:
             return "neutral", getattr(function, "__wrapped__", None)
         cells = filled_cells(function)
-        self.watch.several += [partial(OF_FUNCTION, function), vars(function).values]
+        self.watch.containers.append(partial(OF_FUNCTION, function))
+        self.watch.add(vars(function))
         for cell in cells:
-            self.watch.single[id(cell)] = partial(getattr, cell, "cell_contents")
+            self.watch.places[id(cell)] = partial(getattr, cell, "cell_contents")
         contents = (cell.cell_contents for cell in cells)
         held = OF_FUNCTION(function), *contents, *vars(function).items()
         found = [*self._lookup(space, names & (space.keys() | vars(builtins).keys()), names)]
@@ -180,7 +181,7 @@ class _Walk:
     def _lookup(self, space, wanted, names):
         """Yield some names of a namespace, and what they lead to, through the program's modules."""
         for name in sorted(wanted):
-            self.watch.single[id(space), name] = partial(dict.get, space, name)
+            self.watch.places[id(space), name] = partial(dict.get, space, name)
             if isinstance(value := space.get(name), ModuleType):
                 yield from self._attributes(value, names - {name})
             else:
