@@ -11,6 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from pathlib import Path
 from random import Random
+from types import ModuleType
 
 import cases
 import numba
@@ -416,6 +417,27 @@ def test_what_can_change_is_read_again():
         states += [reach.key(reads), reach.key(reads)]
     number = 2
     assert len({*states, reach.key(reads)}) == 10 and states[0::2] == states[1::2]
+
+
+def test_what_is_defined_later_is_read_then_and_again():
+    """As in a notebook, where a function is called before the cell that defines its helper ran."""
+    space: dict = {"__name__": __name__}
+    exec("def reads():\n    return helper() + module.late", space)
+    space["module"] = ModuleType("module")
+    keys = [reach.key(space["reads"])]
+    for value in (1, 2):
+        exec(f"def helper():\n    return {value}", space)
+        keys.append(reach.key(space["reads"]))
+        space["module"].late = value
+        keys.append(reach.key(space["reads"]))
+
+    def inner():
+        return cell
+
+    keys.append(reach.key(inner))
+    for cell in (1, 2):  # noqa: B007
+        keys.append(reach.key(inner))
+    assert len({*keys}) == len(keys) == 8
 
 
 # The ten traps of such a walk

@@ -29,6 +29,7 @@ ATOMS = {type(None), bool, int, float, complex, str, bytes, tuple, range}
 # these do not change; what is in a tuple is looked at by itself
 FIXED = tuple, type(...), BuiltinFunctionType, np.dtype, np.generic, np.ufunc, re.Pattern
 FIXED += (type(namedtuple("Pair", "x").x),)
+FIXED_MODULES = {"dataclasses", "types", "typing", "reprlib"}
 BYTECODE = "code names varnames freevars cellvars consts flags exceptiontable"
 BYTECODE += " argcount posonlyargcount kwonlyargcount"
 BYTECODE = attrgetter(*map("co_{}".format, BYTECODE.split()))
@@ -36,6 +37,7 @@ BYTECODE = attrgetter(*map("co_{}".format, BYTECODE.split()))
 WRAPPERS = {property: "fget fset fdel", classmethod: "__func__", staticmethod: "__func__"}
 WRAPPERS |= {cached_property: "func", type(cache(len)): "__wrapped__"}
 WRAPPERS |= {Field: "name default default_factory init repr hash compare kw_only metadata"}
+OF_FUNCTION = attrgetter("__code__", "__defaults__", "__kwdefaults__")
 CODE = FunctionType, type, Dispatcher, ModuleType, *WRAPPERS
 
 
@@ -43,11 +45,26 @@ class Watch:
     """What was read, to see at the next call whether it is still the same."""
 
     def __init__(self):
-        self.places: dict[Any, Callable] = {}  # each returns the object of a name or a cell
-        self.containers: list[Callable] = []  # each returns several objects
-        self.changing: list[tuple] = []  # objects that can change, and their content
+        self.names: dict[int, tuple[dict, dict]] = {}  # namespaces, and names in them
+        self.functions: list[FunctionType] = []
+        self.cells: list = []
+        self.containers: list[Callable] = []  # each returns what is in a list, a set or a mapping
+        self.others: list[tuple] = []  # objects that can change, and their content
 
-    def add(self, container: Any) -> None:
+    def name(self, space: dict, name: str) -> Any:
+        """Return what a name leads to in a namespace, or None, and watch it."""
+        self.names.setdefault(id(space), (space, {}))[1][name] = None
+        return space.get(name)
+
+    def function(self, function: FunctionType) -> tuple:
+        """Return what a function holds, and watch it."""
+        cells = function.__closure__ or ()
+        self.functions.append(function)
+        self.cells += cells
+        self.items(vars(function))
+        return OF_FUNCTION(function), *map(inside, cells), *vars(function).items()
+
+    def items(self, container: Any) -> None:
         """Watch what is in a list, a set or a mapping."""
         is_mapping = hasattr(container, "keys")
         self.containers.append(container.values if is_mapping else container.copy)
@@ -55,23 +72,32 @@ class Watch:
         self.containers += [container.keys] if is_mapping and container else []
 
     def begin(self) -> None:
-        """Remember the objects that are there now."""
+        """Remember what is there now."""
         self.sizes, self.objects = self._now()
 
     def holds(self) -> bool:
-        """Return whether all objects are those that were there, with the same content."""
+        """Return whether all is there that was there."""
         try:
             sizes, objects = self._now()
             same = sizes == self.sizes and all(map(is_, objects, self.objects))
-            return same and all(content([thing]) == was for thing, was in self.changing)
-        except Exception:  # a cell is empty by now, or another thread assigns
+            return same and all(content([thing]) == was for thing, was in self.others)
+        except Exception:  # another thread assigns
             return False
 
     def _now(self):
-        # with their sizes, or what moves from one to the next would not be seen
-        containers = [*map(call, self.containers)]
-        objects = *map(call, self.places.values()), *chain.from_iterable(containers)
+        containers = [*map(call, self.containers), *map(OF_FUNCTION, self.functions)]
+        named = (map(space.get, names) for space, names in self.names.values())
+        objects = *chain(*named, *containers), *map(inside, self.cells)
+        # with sizes, or what moves from one container to the next would not be seen
         return [*map(len, containers)], objects
+
+
+def inside(cell: Any) -> Any:
+    """Return what a cell holds, or None before something is assigned to its name."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
 
 
 def content(value: Any, watch: Watch | None = None) -> tuple[bytes, list]:
@@ -96,7 +122,7 @@ class _Writer(pickle.Pickler):
         if kind in ATOMS:
             return None
         if kind in (list, dict, set) and self.watch:
-            self.watch.add(thing)
+            self.watch.items(thing)
         if kind in (set, frozenset):  # its order is random
             return "set", sorted(thing, key=lambda one: getattr(one, "__qualname__", repr(one)))
         if kind is CodeType:
@@ -130,9 +156,9 @@ class _Writer(pickle.Pickler):
     def can_change(self, thing):
         """Watch an object, unless such objects do not change."""
         kind = type(thing)
-        fixed = issubclass(kind, FIXED) or kind.__module__ in ("dataclasses", "types", "typing")
+        fixed = issubclass(kind, FIXED) or kind.__module__ in FIXED_MODULES
         if self.watch and not fixed:
-            self.watch.changing.append((thing, content([thing])))
+            self.watch.others.append((thing, content([thing])))
 
 
 def of_library(thing: Any) -> str | None:

@@ -12,6 +12,7 @@ import numba
 from numba.extending import is_jitted
 
 from privregret.core import compiler, reach, store
+from privregret.core.content import inside
 
 FOLDER = store.FOLDER
 # copies of kernels, and loops, by the digests of what they are copies of
@@ -81,8 +82,8 @@ def copy_of(kernel: Any) -> Any:
     with LOCK:
         if (copy := recall(digest)) is None:
             function = kernel.py_func
-            names, cells = dict(function.__globals__), reach.filled_cells(function)
-            cells = tuple(CellType(cell.cell_contents) for cell in cells)
+            names = dict(function.__globals__)
+            cells = tuple(CellType(inside(cell)) for cell in function.__closure__ or ())
             name = f"{function.__name__}_{digest[:12]}"  # code from the disk needs a unique one
             own = FunctionType(function.__code__, names, name, function.__defaults__, cells)
             own.__module__, own.__qualname__ = function.__module__, name

@@ -22,14 +22,12 @@ Attributes by text (`getattr(module, name)`), files and the environment are not 
 reads them states a `version` in its class or on its function.
 """
 
-import builtins
 import dis
 import sys
 from collections.abc import Iterable
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from importlib.util import resolve_name
 from itertools import chain
-from operator import attrgetter
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -40,7 +38,6 @@ from privregret.core import files
 from privregret.core.compiler import Dispatcher, compiled_from, fixed_signatures
 from privregret.core.content import CODE, WRAPPERS, Watch, content, library, of_library
 
-OF_FUNCTION = attrgetter("__code__", "__defaults__", "__kwdefaults__")
 # of a class: what is read elsewhere, does not count, or is added by Python
 NOT_OF_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"}
 NOT_OF_CLASS |= {"__slotnames__", "_abc_impl", "__firstlineno__", "__static_attributes__"}
@@ -146,11 +143,11 @@ class _Walk:
     def _parts(self, thing):
         """Return what is read of a function, a class or other code."""
         if isinstance(thing, Dispatcher):
-            self.watch.add(compiled_from(thing))
+            self.watch.items(compiled_from(thing))
             options = tuple(sorted(thing.targetoptions.items()))
             return "kernel", thing.py_func, options, fixed_signatures(thing)
         if isinstance(thing, type):
-            self.watch.add(vars(thing))
+            self.watch.items(vars(thing))
             names = sorted(vars(thing).keys() - NOT_OF_CLASS)
             attributes = ((name, vars(thing)[name]) for name in names)
             return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *attributes
@@ -166,35 +163,29 @@ class _Walk:
         space, names = function.__globals__, {n for code in codes(function) for n in code.co_names}
         if space.get("__name__") in NEUTRAL:
             return "neutral", getattr(function, "__wrapped__", None)
-        cells = filled_cells(function)
-        self.watch.containers.append(partial(OF_FUNCTION, function))
-        self.watch.add(vars(function))
-        for cell in cells:
-            self.watch.places[id(cell)] = partial(getattr, cell, "cell_contents")
-        contents = (cell.cell_contents for cell in cells)
-        held = OF_FUNCTION(function), *contents, *vars(function).items()
-        found = [*self._lookup(space, names & (space.keys() | vars(builtins).keys()), names)]
+        held = self.watch.function(function)
+        found = [*self._lookup(space, names)]
         for module in _imports(function, names):
             found += self._attributes(module, names)
         return "function", held, *found
 
-    def _lookup(self, space, wanted, names):
-        """Yield some names of a namespace, and what they lead to, through the program's modules."""
-        for name in sorted(wanted):
-            self.watch.places[id(space), name] = partial(dict.get, space, name)
-            if isinstance(value := space.get(name), ModuleType):
+    def _lookup(self, space, names):
+        """Yield what names lead to in a namespace, and through the program's modules; None for
+        those that it does not have: attributes, builtins, and what may be defined later."""
+        for name in sorted(names):
+            if isinstance(value := self.watch.name(space, name), ModuleType):
                 yield from self._attributes(value, names - {name})
             else:
                 yield name, value
 
     def _attributes(self, module, names):
-        """Yield those of some names that a module of the program has, or a library as a whole."""
+        """Yield what names lead to in a module of the program, or a library as a whole."""
         if of_library(module):
             yield module.__name__, module
         elif module.__name__ not in NEUTRAL:
-            # which loads what is loaded on demand
-            loaded = {name for name in names if hasattr(module, name)}
-            yield from self._lookup(vars(module), loaded & vars(module).keys(), names)
+            for name in names:
+                hasattr(module, name)  # loads what is loaded on demand
+            yield from self._lookup(vars(module), names)
 
 
 def codes(function: Any) -> list[CodeType]:
@@ -203,11 +194,6 @@ def codes(function: Any) -> list[CodeType]:
     for code in found:  # which grow
         found += (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return found
-
-
-def filled_cells(function: Any) -> list:
-    """Return the cells of a function that hold something."""
-    return [c for c in function.__closure__ or () if not repr(c).endswith(": empty>")]
 
 
 def _imports(function, names):
