@@ -11,7 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from pathlib import Path
 from random import Random
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 import cases
 import numba
@@ -392,6 +392,7 @@ def test_all_that_the_package_stores_has_the_same_key_in_every_process():
 
 
 TABLE, ITEMS, MORE, NAMES, SHARED = np.zeros(2), [1], [], {"a": {"b": 1}}, Random(1)
+VIEW = MappingProxyType(NAMES)
 
 
 def test_what_can_change_is_read_again():
@@ -399,7 +400,7 @@ def test_what_can_change_is_read_again():
     cell = [0]
 
     def reads():
-        return TABLE, ITEMS, MORE, NAMES, SHARED, cell, number
+        return TABLE, ITEMS, MORE, VIEW, SHARED, cell, number
 
     number, states = 1, []
     for change in (
@@ -410,13 +411,14 @@ def test_what_can_change_is_read_again():
         lambda: setattr(reads, "one", cell),
         lambda: setattr(reads, "other", vars(reads).pop("one")),
         lambda: NAMES["a"].update(b=2),
+        lambda: NAMES.update(c=1),
         SHARED.random,
         lambda: cell.append(1),
     ):
         change()
         states += [reach.key(reads), reach.key(reads)]
     number = 2
-    assert len({*states, reach.key(reads)}) == 10 and states[0::2] == states[1::2]
+    assert len({*states, reach.key(reads)}) == 11 and states[0::2] == states[1::2]
 
 
 def test_what_is_defined_later_is_read_then_and_again():

@@ -1,7 +1,8 @@
 """Write values as bytes, in which functions, classes, kernels and modules are numbers.
 
 Equal values have equal bytes, in every process. Other objects are written as they are pickled, and
-what libraries hold by name and version. An error of any kind if a value cannot be written.
+what libraries hold by name and version. An error of any kind if a value cannot be written. What was
+read of code can be watched, so that it need not be read again as long as it is the same.
 """
 
 import copyreg
@@ -121,7 +122,7 @@ class _Writer(pickle.Pickler):
         kind = type(thing)
         if kind in ATOMS:
             return None
-        if kind in (list, dict, set) and self.watch:
+        if kind in (list, dict, set, MappingProxyType) and self.watch:
             self.watch.items(thing)
         if kind in (set, frozenset):  # its order is random
             return "set", sorted(thing, key=lambda one: getattr(one, "__qualname__", repr(one)))
