@@ -279,7 +279,7 @@ def test_curves_are_the_same_with_any_number_of_workers(case):
     one = curves(runs=runs, workers=1)
     assert one.equals(curves(runs=runs, workers=2))
     assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
-    rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
+    rng = streams.generator(streams.key(algorithm, problem.distribution), 5, block=2)
     last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
     assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
     fewer = algorithm.runs_per_stream + 1

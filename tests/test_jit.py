@@ -12,7 +12,7 @@ import pytest
 from privregret import simulate
 from privregret.adversarial import EXP4Batched, EXP4Local
 from privregret.bandits import AnytimeLazyUCB, BanditAlgorithm
-from privregret.core import files, jit, loops, noise, typed
+from privregret.core import compiler, files, jit, loops, noise, typed
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.divergence import kl
 from privregret.full_information import FollowTheLeader
@@ -25,7 +25,7 @@ KINDS = [(numba.float64, numba.float64), (numba.int64, numba.int64)]
 def test_code_of_another_signature_and_damaged_code_are_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(jit, "FOLDER", tmp_path)
     kernel = numba.njit(kl.py_func)
-    cache = jit._Cache(kernel)
+    cache = jit._Entries(kernel)
     compiled = {kind: kernel.overloads[kind] for kind in KINDS if kernel.compile(kind)}
 
     assert cache.load_overload(KINDS[0], kernel.targetctx) is None
@@ -37,7 +37,8 @@ def test_code_of_another_signature_and_damaged_code_are_not_used(tmp_path, monke
         return [kind for kind in KINDS if cache.load_overload(kind, kernel.targetctx)]
 
     assert saved(KINDS[0]) == KINDS[:1] and saved(KINDS[1]) == KINDS
-    one, other = (cache._entry(kind, kernel.targetctx.codegen()) for kind in KINDS)
+    codegen = kernel.targetctx.codegen()
+    one, other = (cache.path(compiler.variant(kind, codegen)) for kind in KINDS)
     content = other.read_bytes()
     for damaged in (one.read_bytes(), content[:-1], content[:999] + b"\xff" + content[1000:]):
         other.write_bytes(damaged)
@@ -120,14 +121,14 @@ def test_loops_have_entries_and_names_of_their_own():
     assert len(names) == 6
     steps = AnytimeLazyUCB.steps
     loop, other = (loops.rounds(loops.BANDIT, s) for s in (steps, steps._replace(state=WIDE)))
-    assert type(loop._cache) is type(other._cache) is jit._Cache
+    assert type(loop._cache) is type(other._cache) is jit._Entries
     assert loop.__name__ != other.__name__
     mixed = loops.play(loops.BANDIT, steps._replace(observe=observe))
     for own in (mixed, jit.jit(lambda x: x), observe):
-        assert type(own._cache) is jit._Cache
+        assert type(own._cache) is jit._Entries
     kernel = noise.laplace
     assert kernel.targetoptions["nogil"] and not kernel.targetoptions.get("fastmath")
-    assert type(kernel._cache) is jit._Cache
+    assert type(kernel._cache) is jit._Entries
     with pytest.raises(TypeError):
         jit.jit(3)
 

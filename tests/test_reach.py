@@ -6,12 +6,14 @@ import importlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 from abc import ABC, abstractmethod
 from pathlib import Path
 from random import Random
-from threading import Lock
+from types import MappingProxyType, ModuleType
 
+import cases
 import numba
 import numpy as np
 import pytest
@@ -19,8 +21,9 @@ from conftest import SOURCES, python
 from scipy import stats
 from scipy.stats import binom
 
+from privregret import exact, rare
 from privregret.bandits import DPSE, UCB1, dp_se, ucb1
-from privregret.core import checks, jit, reach, store, streams, tasks, written
+from privregret.core import checks, content, jit, reach, store, streams, tasks
 from privregret.core.files import PACKAGE
 from privregret.instances import HU2021_2, BernoulliBandit
 
@@ -83,14 +86,14 @@ RUN = """
 import json, own
 from privregret import callee, constants, outer, studies
 from privregret.core import store
-computed, keep = [], store.keep
-store.keep = lambda made, path: computed.append(path) or keep(made, path)
+computed, save = [], store.save
+store.save = lambda result, path: computed.append(path) or save(result, path)
 value = outer.outer(callee.Problem())
 hits = sum(getattr(callee.inner, "stats").cache_hits.values()) if callee.inner.overloads else None
 print(json.dumps([value, len(computed), hits]))
 """
 SERVED = [4.5, 0, None]
-CORE = "files", "jit", "reach", "store", "written"
+CORE = "compiler", "content", "files", "jit", "reach", "store"
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +103,9 @@ def run(tmp_path_factory):
     (folder / "privregret/core").mkdir(parents=True)
     for name in ("__init__", "core/__init__", *map("core/{}".format, CORE)):
         shutil.copy(PACKAGE / f"{name}.py", folder / f"privregret/{name}.py")
-    for name, content in MODULES.items():
+    for name, text in MODULES.items():
         (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(content)
+        (folder / name).write_text(text)
     caches = {"PRIVREGRET_STORE": "", "XDG_CACHE_HOME": str(folder / "cache")}
     environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "0"} | caches
 
@@ -111,7 +114,7 @@ def run(tmp_path_factory):
         assert status == 0, err
         return json.loads(out)
 
-    once.folder = folder
+    once.folder, once.environment = folder, environment
     return once
 
 
@@ -208,11 +211,23 @@ for text in (edit, whole):
     found.append(played())
 print(json.dumps(found))
 """
+AUTORELOADED = """
+import privregret.bandits.lazy_ucb
+from IPython.core.interactiveshell import InteractiveShell
+shell, found = InteractiveShell.instance(), [played()]
+shell.run_line_magic("load_ext", "autoreload")
+shell.run_line_magic("autoreload", "2")
+for text in (edit, whole):
+    file.write_text(text)
+    shell.run_cell("pass")
+    found.append(played())
+print(json.dumps(found))
+"""
 
 
 def test_an_edit_that_is_undone_or_reloaded_leaves_no_kernels(tmp_path):
-    """An edit of a helper, after the package is imported and before its module is, or reloaded, as
-    `%autoreload` does: `play`, `start`, `run` and `regret_curves` follow it, and nothing stays."""
+    """An edit of a helper, after the package is imported and before its module is, or reloaded, by
+    `%autoreload` as well: `play`, `start`, `run` and `regret_curves` follow it, nothing stays."""
     ignored = shutil.ignore_patterns("__pycache__", "press", "studies")
     shutil.copytree(PACKAGE, tmp_path / "privregret", ignore=ignored)
     studies = tmp_path / "privregret/studies"
@@ -223,6 +238,7 @@ def test_an_edit_that_is_undone_or_reloaded_leaves_no_kernels(tmp_path):
     def run(code):
         own = {"PYTHONPATH": str(tmp_path), "PRIVREGRET_STORE": ""}
         own |= {"XDG_CACHE_HOME": str(tmp_path / ".cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+        own |= {"IPYTHONDIR": str(tmp_path)}
         status, out, err = python("-c", code, cwd=tmp_path, env=os.environ | own)
         assert status == 0, err
         return json.loads(out)
@@ -232,13 +248,65 @@ def test_an_edit_that_is_undone_or_reloaded_leaves_no_kernels(tmp_path):
     wrong, right = run(PLAYED + late), run(unedited)
     assert wrong[0] == [956, 511, 511, 511, 511] and right[0] == [1348, 631, 511, 255, 255]
     assert all(a != b for a, b in zip(wrong, right, strict=True))
-    assert run(PLAYED + RELOADED) == [right, wrong, right]
+    for again in (RELOADED, AUTORELOADED):
+        assert run(PLAYED + again) == [right, wrong, right]
     assert run(unedited) == right
     # a study keeps its kernels, too
     for more in (1, 2):
         own = f"from privregret.core.jit import jit\n@jit\ndef helper(x):\n    return x + {more}\n"
         (studies / "own.py").write_text(f"{own}@jit\ndef kernel(x):\n    return helper(x)\n")
         assert run("from privregret.studies import own; print(own.kernel(1))") == 1 + more
+
+
+AT_ONCE = """
+import os, time
+replace, failed = os.replace, []
+def slow(*paths):
+    time.sleep(0.2)
+    try:
+        replace(*paths)
+    except OSError as error:
+        failed.append(str(error))
+        raise
+os.replace = slow
+open(f"{os.getpid()}.ready", "w").close()
+for _ in range(3000):
+    if sum(name.endswith(".ready") for name in os.listdir()) > 1:
+        break
+    time.sleep(0.02)
+"""
+
+
+def test_two_processes_at_once_on_an_empty_cache_help_the_third(run):
+    empty = {"XDG_CACHE_HOME": str(run.folder / "empty")}
+    own = {"cwd": run.folder, "env": run.environment | empty}
+    words = sys.executable, "-c", f"{AT_ONCE}{RUN.replace('hits]', 'failed]')}"
+    pair = [subprocess.Popen(words, **own, stdout=subprocess.PIPE) for _ in range(2)]
+    for process in pair:
+        value, _, failed = json.loads(process.communicate()[0])
+        assert (value, failed) == (4.5, [])
+    names = [file.name for file in (run.folder / "empty").rglob("*") if file.is_file()]
+    # a result and two kernels, and no partial file
+    assert len(names) == 3 and not [name for name in names if name.startswith(".")]
+    assert run(**empty) == SERVED and run(PRIVREGRET_STORE="off", **empty) == [4.5, 1, 1]
+
+
+EARLY = """
+import json, numba
+FACTOR = 2.0
+@numba.njit
+def kernel(x):
+    return FACTOR * x
+kernel(1.0)
+FACTOR = 3.0
+from privregret.core import reach
+kernel(1)
+print(json.dumps([reach.key(kernel).portable, reach.outdated(kernel)]))
+"""
+
+
+def test_a_kernel_that_was_compiled_before_the_package_is_imported_is_no_others(run):
+    assert run(EARLY) == [False, True]
 
 
 def test_results_of_code_outside_are_known_by_that_code(run, first):
@@ -257,7 +325,7 @@ def test_results_of_code_outside_are_known_by_that_code(run, first):
 
 WRONG = """
 known = {"problem": callee.Problem(), "x": 1.0}
-store.write(store.path_of(outer.outer, known), store.pickle.dumps((7.0, [])))
+store.write(store.path_of(outer.outer, known), store.pickle.dumps((7.0, {})))
 value ="""
 OTHER = """
 from privregret.core import store
@@ -284,7 +352,7 @@ def test_what_is_stored_imports_nothing_that_publishes():
 
 
 def known(*kinds):
-    return reach.known(tasks._blocks, BernoulliBandit, *kinds)
+    return reach.key(tasks._blocks, BernoulliBandit, *kinds)
 
 
 def test_what_is_assigned_counts_where_it_is_read_until_it_is_undone():
@@ -309,7 +377,22 @@ def test_what_is_assigned_counts_where_it_is_read_until_it_is_undone():
     assert (known(UCB1), known(DPSE)) == before
 
 
-TABLE, ITEMS, NAMES, SHARED = np.zeros(2), [1], {"a": {"b": 1}}, Random(1)
+@pytest.mark.every_paper
+def test_all_that_the_package_stores_has_the_same_key_in_every_process():
+    functions = {exact.expected_regret, rare.regrets}
+    for case in cases.CASES:
+        key = reach.key(
+            tasks._blocks, case.algorithm, type(case.problem), case.problem.distribution
+        )
+        assert key.portable, case
+    for name in (file.stem for file in (PACKAGE / "studies").glob("*.py")):
+        module = importlib.import_module(f"privregret.studies.{name}")
+        functions |= {f for f in vars(module).values() if hasattr(f, "__wrapped__")}
+    assert len(functions) > 20 and [f for f in functions if not reach.key(f).portable] == []
+
+
+TABLE, ITEMS, MORE, NAMES, SHARED = np.zeros(2), [1], [], {"a": {"b": 1}}, Random(1)
+VIEW = MappingProxyType(NAMES)
 
 
 def test_what_can_change_is_read_again():
@@ -317,21 +400,46 @@ def test_what_can_change_is_read_again():
     cell = [0]
 
     def reads():
-        return TABLE, ITEMS, NAMES, SHARED, cell, number
+        return TABLE, ITEMS, MORE, VIEW, SHARED, cell, number
 
     number, states = 1, []
     for change in (
         lambda: None,
         lambda: TABLE.__setitem__(0, 1.0),
         lambda: ITEMS.append(2),
+        lambda: MORE.append(ITEMS.pop()),
+        lambda: setattr(reads, "one", cell),
+        lambda: setattr(reads, "other", vars(reads).pop("one")),
         lambda: NAMES["a"].update(b=2),
+        lambda: NAMES.update(c=1),
         SHARED.random,
         lambda: cell.append(1),
     ):
         change()
-        states += [reach.known(reads), reach.known(reads)]
+        states += [reach.key(reads), reach.key(reads)]
     number = 2
-    assert len({*states, reach.known(reads)}) == 7 and states[0::2] == states[1::2]
+    assert len({*states, reach.key(reads)}) == 11 and states[0::2] == states[1::2]
+
+
+def test_what_is_defined_later_is_read_then_and_again():
+    """As in a notebook, where a function is called before the cell that defines its helper ran."""
+    space: dict = {"__name__": __name__}
+    exec("def reads():\n    return helper() + module.late", space)
+    space["module"] = ModuleType("module")
+    keys = [reach.key(space["reads"])]
+    for value in (1, 2):
+        exec(f"def helper():\n    return {value}", space)
+        keys.append(reach.key(space["reads"]))
+        space["module"].late = value
+        keys.append(reach.key(space["reads"]))
+
+    def inner():
+        return cell
+
+    keys.append(reach.key(inner))
+    for cell in (1, 2):  # noqa: B007
+        keys.append(reach.key(inner))
+    assert len({*keys}) == len(keys) == 8
 
 
 # The ten traps of such a walk
@@ -355,9 +463,9 @@ def test_what_python_writes_into_a_class_does_not_count():
     class Other(Own):
         one = 1
 
-    before = reach.known(Other)
+    before = reach.key(Other)
     Other().__reduce_ex__(2)
-    assert not isinstance(1, Own) and reach.known(Other) == before
+    assert not isinstance(1, Own) and reach.key(Other) == before
     assert Other.__slotnames__ == []
 
 
@@ -365,7 +473,7 @@ SAID = """
 from privregret.bandits import DPSE, UCB1
 from privregret.instances import BernoulliBandit
 from privregret.core import reach, tasks
-print(reach.known(tasks._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit)[0])
+print(reach.key(tasks._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit)[0])
 """
 
 
@@ -377,15 +485,15 @@ def test_processes_agree_and_bytecode_from_disk_does_as_well(tmp_path):
         status, out, err = python("-c", SAID, cwd=tmp_path, env=os.environ | own | path)
         assert status == 0, err
         assert (
-            out.strip() == reach.known(tasks._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit).digest
+            out.strip() == reach.key(tasks._blocks, DPSE(0.5), {"b", "a"}, BernoulliBandit).digest
         )
     pair = (1.5, 2)
-    assert reach.known((pair, pair)) == reach.known((pair, (1.5, 1 + int("1"))))
+    assert reach.key((pair, pair)) == reach.key((pair, (1.5, 1 + int("1"))))
 
 
 def test_neighbours_in_a_call_do_not_count():
     groups = [(tasks._blocks, kind, 1) for kind in (UCB1, DPSE)]
-    assert reach.each(groups) == [reach.known(*group) for group in groups] == reach.each(groups)
+    assert reach.keys(groups) == [reach.key(*group) for group in groups] == reach.keys(groups)
 
 
 class Reduced:
@@ -394,36 +502,31 @@ class Reduced:
 
 
 def test_an_object_that_is_written_as_another_ends():
-    assert reach.known(Reduced()) != reach.known((1, tuple, Reduced))
+    assert reach.key(Reduced()) != reach.key((1, tuple, Reduced))
     cycle: list = []
     cycle.append(cycle)
     with pytest.raises(ValueError, match="cyclic"):
-        reach.known(cycle)
-    assert not reach.known(lambda: cycle).portable
-
-
-LOCK = Lock()
+        reach.key(cycle)
+    assert not reach.key(lambda: cycle).portable
 
 
 def test_what_libraries_hold_besides_numbers_does_not_count():
     """Such as numpy's global generator, in `binom`."""
 
-    def reads(lock):
-        with lock, LOCK:
-            return binom.pmf(1, 2, 0.5), stats.norm.cdf(0.0), checks.shown(1)
+    def reads():
+        return binom.pmf(1, 2, 0.5), stats.norm.cdf(0.0), checks.shown(1)
 
-    before = reach.known(reads)
+    before = reach.key(reads)
     binom.rvs(1, 0.5)
-    with LOCK:
-        assert reach.known(reads) == before and before.portable
+    assert reach.key(reads) == before and before.portable
 
 
 def test_the_place_of_the_package_does_not_count(monkeypatch, tmp_path):
     def of(folder):
-        monkeypatch.setattr(written, "PACKAGE", folder)
-        return reach.known(folder / "data.toml")
+        monkeypatch.setattr(content, "PACKAGE", folder)
+        return reach.key(folder / "data.toml")
 
-    assert of(PACKAGE) == of(tmp_path) != reach.known(tmp_path / "other.toml")
+    assert of(PACKAGE) == of(tmp_path) != reach.key(tmp_path / "other.toml")
 
 
 FACTOR = 1.0
@@ -436,26 +539,26 @@ def scaled(x):
 
 def test_copies_of_a_kernel_have_different_names(monkeypatch):
     """Their code can come from disk, where names decide which function is called."""
-    one = jit.current(scaled)
+    one = jit.copy_of(scaled)
     with monkeypatch.context() as patch:
         patch.setitem(globals(), "FACTOR", 2.0)
-        other = jit.current(scaled)
+        other = jit.copy_of(scaled)
         assert other(1.0) == 2.0
-    assert one(1.0) == 1.0 and jit.current(scaled) is one is not other
+    assert one(1.0) == 1.0 and jit.copy_of(scaled) is one is not other
     assert one.py_func.__qualname__ != other.py_func.__qualname__
     # one that read something else when it was compiled is not used again
-    one.made.add("other")
-    assert jit.current(scaled) is not one and jit.current(scaled)(1.0) == 1.0
+    one.compiled_from.add("other")
+    assert jit.copy_of(scaled) is not one and jit.copy_of(scaled)(1.0) == 1.0
 
 
 def test_options_of_a_kernel_count():
     made = [numba.njit(**{name: True})(scaled.py_func) for name in ("boundscheck", "fastmath")]
     made += [numba.njit("f8(f8)")(scaled.py_func), numba.njit("f4(f4)")(scaled.py_func)]
-    assert len({reach.known(kernel) for kernel in (*made, scaled)}) == 5
+    assert len({reach.key(kernel) for kernel in (*made, scaled)}) == 5
 
 
 def test_a_store_that_has_an_entry_under_each_name_ends(monkeypatch):
-    monkeypatch.setattr(store, "found", lambda *of: (0, np.zeros((1, 1))))
+    monkeypatch.setattr(store, "load", lambda *of: (0, np.zeros((1, 1))))
     assert tasks._Result(Path("a"), 10, None).count == 0
 
 
@@ -468,12 +571,12 @@ def test_a_kernel_that_was_compiled_from_other_constants_is_no_others(monkeypatc
     def result():
         return doubled(1.0)
 
-    assert reach.known(result).portable and not jit.stale(doubled)
+    assert reach.key(result).portable and not reach.outdated(doubled)
     with monkeypatch.context() as patch:
         patch.setitem(globals(), "FACTOR", 3.0)
-        assert result() == 6.0 and reach.known(result).portable
-    assert result() == 6.0 and jit.stale(doubled) and not reach.known(result).portable
-    assert jit.current(doubled)(1.0) == 2.0 and reach.known(jit.current(doubled)).portable
+        assert result() == 6.0 and reach.key(result).portable
+    assert result() == 6.0 and reach.outdated(doubled) and not reach.key(result).portable
+    assert jit.copy_of(doubled)(1.0) == 2.0 and reach.key(jit.copy_of(doubled)).portable
 
 
 def test_code_that_a_function_imports_counts(tmp_path, monkeypatch):
@@ -491,5 +594,5 @@ def test_code_that_a_function_imports_counts(tmp_path, monkeypatch):
         for name in [name for name in sys.modules if name.startswith("folder")]:
             del sys.modules[name]
         outer = importlib.import_module("folder.outer")
-        found.append((reach.known(outer.f), reach.known(outer.g)))
+        found.append((reach.key(outer.f), reach.key(outer.g)))
     assert found[0][0] != found[1][0] and found[0][1] != found[1][1]

@@ -142,7 +142,7 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
         "paths_of",
         lambda _, several: [Path(repr(known).replace("/", "")) for known in several],
     )
-    monkeypatch.setattr(tasks.store, "found", shelf.get)
+    monkeypatch.setattr(tasks.store, "load", shelf.get)
     monkeypatch.setattr(tasks.store, "write", keep)
     monkeypatch.setattr(tasks, "_blocks", counted)
     monkeypatch.setattr(tasks, "SECONDS", 0.0)

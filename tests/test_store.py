@@ -1,6 +1,8 @@
 """Results on disk: served again if nothing that decides them has changed, computed otherwise."""
 
+import math
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -10,6 +12,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import SOURCES, python
 
 from privregret import exact, instances, rare, simulate
 from privregret.bandits import DPIMED, DPSE
@@ -134,6 +137,48 @@ def test_an_entry_under_another_name_is_not_served(computed, tmp_path):
     assert computed(2, value=2.0) and not computed(2) and not computed(1)
 
 
+CRASH = """
+import os, signal, sys
+from pathlib import Path
+from privregret.core import store
+
+def die(*arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def half(path, content):
+    with open(path, "wb") as file:
+        file.write(content[: len(content) // 2])
+    die()
+
+if {early}:
+    Path.write_bytes = half
+else:
+    os.replace = die
+store.write(Path({path!r}), store.pickle.dumps((2.0, None)))
+"""
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_the_old_entry_or_none(
+    computed, tmp_path, monkeypatch
+):
+    computed()
+    (entry,) = entries(tmp_path)
+    old = entry.read_bytes()
+    for early in (True, False):
+        code = CRASH.format(early=early, path=str(entry))
+        own = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": SOURCES}}
+        assert python("-c", code, **own)[0] == -signal.SIGKILL
+        assert entry.read_bytes() == old and not computed()
+        entry.unlink()
+        assert python("-c", code, **own)[0] == -signal.SIGKILL
+        assert not entry.exists() and computed()
+    # what is left of them was used longest ago
+    assert len(entries(tmp_path)) == 5
+    monkeypatch.setattr(store, "BYTES", len(old))
+    store.tidy()
+    assert entries(tmp_path) == [entry]
+
+
 @dataclass(frozen=True)
 class Other(DPSE):
     id = label = "other"
@@ -163,8 +208,9 @@ def test_a_look_at_fewer_runs_keeps_more_of_them(computed, monkeypatch, call):
 @pytest.mark.parametrize("call", [simulate.regret_curves, simulate.regret_summary])
 def test_the_code_is_looked_at_once_in_a_call(computed, monkeypatch, call):
     """Not at each grid point: that takes longer than to read what is stored."""
-    looked, each = [], reach.each
-    monkeypatch.setattr(reach, "each", lambda groups: looked.append(len(groups)) or each(groups))
+    looked, keys = [], reach.keys
+    monkeypatch.setattr(tasks, "OFTEN", math.inf)  # on a slow machine it looks once more
+    monkeypatch.setattr(reach, "keys", lambda groups: looked.append(len(groups)) or keys(groups))
     for stored in (False, True):
         looked.clear()
         call([DPSE(e / 8) for e in range(1, 30)], instances.HU2021_2, 100, 2, 1, workers=1)

@@ -8,7 +8,7 @@ from conftest import refused
 from privregret import tables
 from privregret.adversarial import HTINF, tuning
 from privregret.bandits import UCB1, AnytimeLazyUCB, BanditAlgorithm
-from privregret.core import identity, streams
+from privregret.core import streams
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL
 
@@ -23,7 +23,7 @@ def curves(algorithms, **given):
 
 def by_hand(algorithm, seen, rewards):
     """Rows (run, t, regret) of five runs."""
-    rows, key = [], identity.digest("table", algorithm, seen)
+    rows, key = [], streams.key("table", algorithm, seen)
     for run in range(5):
         actions = algorithm.play(seen, streams.generator(key, 7, run))
         for t in (10, 100, 300):

@@ -23,9 +23,8 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from privregret.bandits.dp_klucb import GeometricBatches
-from privregret.core import checks, identity, store
+from privregret.core import checks, store, streams
 from privregret.core.progress import progress
-from privregret.core.streams import generator
 from privregret.core.workers import map_tasks
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
@@ -71,9 +70,9 @@ def regrets(
             raise TypeError(f"algorithms must be DPKLUCB or DPIMED, got {algorithm!r}")
     grid = grid_points(algorithms, problems, horizon, points)
     tasks = (
-        (a, p, rounds, min(MANY, runs - block * MANY), generator(key, seed, block))
+        (a, p, rounds, min(MANY, runs - block * MANY), streams.generator(key, seed, block))
         for a, p, rounds in grid
-        for key in [identity.digest("rare", a, p.distribution)]
+        for key in [streams.key("rare", a, p.distribution)]
         for block in range(-(-runs // MANY))
     )
     blocks = progress(map_tasks(weighted, tasks, workers), len(grid) * -(-runs // MANY))

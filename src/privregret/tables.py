@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from privregret import simulate
 from privregret.bandits import BanditAlgorithm
-from privregret.core import checks, identity, streams
+from privregret.core import checks, streams
 from privregret.core.algorithm import Algorithm
 from privregret.core.progress import progress
 from privregret.core.workers import map_tasks
@@ -141,7 +141,7 @@ def regret_curves(
     for algorithm in algorithms:
         own_kind = "rewards" if isinstance(algorithm, BanditAlgorithm) else "losses"
         own_table = table if kind == own_kind else checks.read_only(1 - table)
-        key = identity.digest("table", algorithm, own_table)
+        key = streams.key("table", algorithm, own_table)
         plays.append((algorithm, own_table, key, seed))
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
     tasks = ((*play, run) for play in plays for run in range(runs))

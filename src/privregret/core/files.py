@@ -24,10 +24,9 @@ def other_clone() -> str:
     here = Path.cwd()
     for clone in (here, *here.parents):
         if (clone / "notebooks").is_dir() and (clone / "src" / PACKAGE.name).is_dir():
-            told = (
-                f"the package is not installed from this clone: pip install -e '{clone}[notebooks]'"
-            )
-            return "" if clone == ROOT else f"{told} (it is in {PACKAGE})"
+            install = f"pip install -e '{clone}[notebooks]'"
+            what = f"the package is not installed from this clone: {install} (it is in {PACKAGE})"
+            return "" if clone == ROOT else what
     return ""
 
 

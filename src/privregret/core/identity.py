@@ -57,7 +57,7 @@ def identity(thing: Any) -> tuple[str, dict]:
     own = vars(type(thing)).get("id", None if hasattr(thing, "id") else type(thing).__qualname__)
     if not isinstance(own, str):
         raise TypeError(f"{type(thing).__name__} must define its own id, a string")
-    given = {}
+    changed = {}
     for f in fields(thing):
         if not f.compare:
             continue
@@ -66,14 +66,8 @@ def identity(thing: Any) -> tuple[str, dict]:
         if not isinstance(f.default_factory, type(MISSING)):
             default = f.default_factory()
         if isinstance(default, type(MISSING)) or encode(value) != encode(default):
-            given[f.metadata.get("id", f.name)] = value
-    return own, given
-
-
-def digest(*things: object) -> tuple[int, ...]:
-    """Return four 32-bit words that stand for some values: SHA-256 of their `words`."""
-    hashed = hashlib.sha256(encode(("privregret streams 1", things))).digest()
-    return tuple(int.from_bytes(hashed[i : i + 4], "little") for i in range(0, 16, 4))
+            changed[f.metadata.get("id", f.name)] = value
+    return own, changed
 
 
 def parameters(algorithm: Any) -> dict[str, Any]:
@@ -88,11 +82,11 @@ def parameters(algorithm: Any) -> dict[str, Any]:
             value = repr(value)
         else:
             value = _hashable(value)
-        for column, held in [*inner.items(), (f.name, value)]:
+        for column, entry in [*inner.items(), (f.name, value)]:
             if column in COLUMNS or column in result:
                 why = "a column of results" if column in COLUMNS else "a parameter inside it"
                 raise ValueError(f"parameter {column} of {name} must not have the name of {why}")
-            result[column] = held
+            result[column] = entry
     return result
 
 

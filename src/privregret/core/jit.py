@@ -4,75 +4,50 @@ numba's own cache does not notice an edit in a callee, nor damage, and runs the 
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from threading import RLock
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
 import numba
-from numba.core import event
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
-from numba.core.sigutils import normalize_signature
 from numba.extending import is_jitted
 
-from privregret.core import reach, store
+from privregret.core import compiler, reach, store
+from privregret.core.content import inside
 
 FOLDER = store.FOLDER
-# copies of kernels, and loops, by all that they read
-MADE: dict[str, Any] = {}
+# copies of kernels, and loops, by the digests of what they are copies of
+COPIES: dict[str, Any] = {}
 LOCK = RLock()
 F = TypeVar("F", bound=Callable)
 
 
-class _Cache(NullCache):
-    """An entry of the store for each signature and for all that a kernel reads."""
+class _Entries(compiler.Cache):
+    """Entries of the store, for each signature and for all that a kernel reads."""
 
     def __init__(self, kernel):
-        self.kernel, self.known = kernel, None
+        self.kernel, self.key = kernel, reach.Key("", False)
 
-    def _entry(self, signature, codegen):
-        arguments, _ = normalize_signature(signature)
-        types = [(str(one), getattr(one, "fields", ())) for one in arguments]
-        known = self.known.digest, types, codegen.magic_tuple(), store.switches()
-        return store.file(FOLDER, known) if self.known.portable else None
+    def path(self, variant):
+        key = self.key.digest, variant, compiler.switches()
+        return store.entry(FOLDER, key) if self.key.portable else None
 
-    def load_overload(self, signature, context):
-        self.known = reach.known(self.kernel)
-        context.refresh()
-        with suppress(Exception):  # there is none, or it is damaged
-            entry = store.read(self._entry(signature, context.codegen()))
-            found = CompileResult._rebuild(context, *entry)
-            if found.signature.args == normalize_signature(signature)[0]:
-                _note(self.kernel)
-                return found
-        return None
+    def read(self, variant):
+        self.key = reach.key(self.kernel)
+        code = store.read(self.path(variant))
+        compiler.compiled_from(self.kernel).add(self.key.digest)
+        return code
 
-    def save_overload(self, signature, result):
-        with suppress(Exception):  # disk full
-            # unless it was assigned to meanwhile
-            known = not result.library.has_dynamic_globals and reach.known(self.kernel)
-            if known == self.known:
-                store.write(self._entry(signature, result.library.codegen), dumps(result._reduce()))
-
-
-class _Noting(event.Listener):
-    """Notes from what kernels are compiled, also those that are no `jit`."""
-
-    def on_start(self, event):
-        with suppress(Exception):
-            _note(event.data["dispatcher"])
-
-    def on_end(self, event):
-        pass
-
-
-event.register("numba:compile", _Noting())
+    def write(self, variant, code):
+        # unless something was assigned meanwhile
+        if reach.key(self.kernel) == self.key:
+            store.write(self.path(variant), code)
 
 
 def _note(kernel):
-    vars(kernel).setdefault("made", set()).add(reach.known(kernel).digest)
+    compiler.compiled_from(kernel).add(reach.key(kernel).digest)
+
+
+compiler.before_compiling(_note)
 
 
 def jit(function: F) -> F:
@@ -91,7 +66,7 @@ def compiled(function: Any, options: dict) -> Any:
     """Compile a function, with a cache on disk."""
     kernel = numba.jit(**options)(function)
     if FOLDER and not numba.config.DISABLE_JIT:
-        kernel._cache = _Cache(kernel)
+        _Entries(kernel).attach(kernel)
     return kernel
 
 
@@ -100,40 +75,39 @@ def in_package(function: Callable) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("privregret.")
 
 
-def current(kernel: Any) -> Any:
+def copy_of(kernel: Any) -> Any:
     """Return a copy of a kernel, with copies of those in it, that is compiled from what they read
     now: the same one as long as that is the same."""
-    known = reach.known(kernel).digest
+    digest = reach.key(kernel).digest
     with LOCK:
-        if not usable(known):
+        if (copy := recall(digest)) is None:
             function = kernel.py_func
-            at, cells = dict(function.__globals__), reach.filled(function)
-            cells = tuple(CellType(cell.cell_contents) for cell in cells)
-            name = f"{function.__name__}_{known[:12]}"  # code from the disk needs a unique one
-            copy = FunctionType(function.__code__, at, name, function.__defaults__, cells)
-            copy.__module__, copy.__qualname__ = function.__module__, name
-            vars(copy).update(vars(function))
-            keep(known, compiled(copy, kernel.targetoptions), known)
+            names = dict(function.__globals__)
+            cells = tuple(CellType(inside(cell)) for cell in function.__closure__ or ())
+            name = f"{function.__name__}_{digest[:12]}"  # code from the disk needs a unique one
+            own = FunctionType(function.__code__, names, name, function.__defaults__, cells)
+            own.__module__, own.__qualname__ = function.__module__, name
+            vars(own).update(vars(function))
+            # before those in it, which may call it
+            copy = remember(digest, compiled(own, kernel.targetoptions), digest)
             for name in {name for code in reach.codes(function) for name in code.co_names}:
-                at |= {name: current(at[name])} if is_jitted(at.get(name)) else {}
+                if is_jitted(names.get(name)):
+                    names[name] = copy_of(names[name])
             for cell in cells:
                 if is_jitted(cell.cell_contents):
-                    cell.cell_contents = current(cell.cell_contents)
-        return MADE[known]
+                    cell.cell_contents = copy_of(cell.cell_contents)
+        return copy
 
 
-def usable(known: str) -> bool:
-    """Return whether a copy of this is there that was compiled from nothing else."""
-    return known in MADE and len(MADE[known].made) == 1
+def recall(digest: str) -> Any:
+    """Return the copy of what has this digest, or None; not one that was compiled from something
+    else, too."""
+    copy = COPIES.get(digest)
+    return None if copy is None or len(compiler.compiled_from(copy)) > 1 else copy
 
 
-def keep(known: str, kernel: Any, reads: str) -> Any:
-    """Return a copy, remembered by what it is a copy of, and by what it reads at that time."""
-    vars(kernel)["made"] = {reads}
-    MADE[known] = kernel
-    return kernel
-
-
-def stale(kernel: Any) -> bool:
-    """Return whether a kernel was compiled from other code or constants than it reads now."""
-    return bool({*getattr(kernel, "made", ())} - {reach.known(kernel).digest})
+def remember(digest: str, copy: Any, reads: str) -> Any:
+    """Return a copy, which `recall` finds from now on; `reads` is the digest of what it reads."""
+    vars(copy)["compiled_from"] = {reads}
+    COPIES[digest] = copy
+    return copy

@@ -220,7 +220,7 @@ def slots(steps: Steps) -> dict[str, Any]:
 
 def current(steps: Steps) -> Steps:
     """Return steps that are compiled from what they read now, as those of loops are."""
-    choose, observe = (jit.current(s) if is_jitted(s) else s for s in (steps.choose, steps.observe))
+    choose, observe = (jit.copy_of(s) if is_jitted(s) else s for s in (steps.choose, steps.observe))
     return steps._replace(choose=choose, observe=observe)
 
 
@@ -236,18 +236,18 @@ def instantiate(template, **slots):
     if not kernels:
         return _filled(template, template.__name__, slots)
     with jit.LOCK:
-        known = reach.known(template, *slots.values()).digest
-        if not jit.usable(known):
-            copies = {name: jit.current(kernel) for name, kernel in kernels.items()}
+        digest = reach.key(template, *slots.values()).digest
+        if (loop := jit.recall(digest)) is None:
+            copies = {name: jit.copy_of(kernel) for name, kernel in kernels.items()}
             package = all(jit.in_package(kernel.py_func) for kernel in copies.values())
             if "choose" in kernels:
                 # in a loop over rounds a call with records costs as much as the step
                 inlined = numba.njit(inline="always")
                 copies = {name: inlined(kernel.py_func) for name, kernel in copies.items()}
-            loop = _filled(template, f"{template.__name__}_{known[:12]}", slots | copies)
+            loop = _filled(template, f"{template.__name__}_{digest[:12]}", slots | copies)
             loop = jit.compiled(loop, jit.options(package))
-            jit.keep(known, loop, reach.known(loop).digest)
-        return jit.MADE[known]
+            jit.remember(digest, loop, reach.key(loop).digest)
+        return loop
 
 
 def _filled(template, name, slots):

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 
 from privregret.core import checks, reach
+from privregret.core.compiler import NumbaError
 from privregret.core.files import PACKAGE
 from privregret.core.loops import Stepper, follow
 from privregret.core.typed import WrongArm

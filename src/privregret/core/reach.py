@@ -1,192 +1,199 @@
-"""Know a number by the code that makes it: a hash of values and of all code that they can reach.
+"""Key a value by what decides what it does: its content, and all code that it can reach.
 
-Functions, classes and kernels are looked into as they are loaded: bytecode, constants, and what the
-names in it lead to. Libraries stand for themselves by name and version. Neither files, comments nor
-lines count, so an edit or an assignment changes what that is known by which reads it, and no other.
-What cannot be looked into, such as an extension module of one's own, is known in this process only.
+Code is read as it is loaded. So neither files, comments nor lines count, and an edit or an
+assignment changes the keys of what reads it, and no others. What is read is
+
+- of a function: bytecode and constants, defaults, cells, attributes, and what its names lead to,
+  through modules of the program, also those that it imports;
+- of a class: its bases and its attributes, but for docstrings, annotations and what Python adds;
+- of a kernel: its function, numba's options, and its signatures if it takes no others;
+- of a property, a cached function, a field and the like: what they hold;
+- of what a library defines: its name and the library's version;
+- of any other object: what pickle writes (`content`).
+
+Code is numbered in the order in which it is reached, so that functions may call each other, and
+that equal code has equal keys in every process. What cannot be read, such as an extension module of
+one's own, has a key for this process alone, and so has all that reaches it. The same holds for a
+kernel that was compiled when it read something else, which its code goes on to use.
+
+As long as all that was read is still there, it is not read again (`content.Watch`).
 
 Attributes by text (`getattr(module, name)`), files and the environment are not seen: code that
 reads them states a `version` in its class or on its function.
 """
 
-import builtins
 import dis
-import hashlib
 import sys
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Iterable
+from functools import cache, cached_property, lru_cache
 from importlib.util import resolve_name
 from itertools import chain
-from operator import attrgetter, call, is_
 from threading import RLock
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
-from privregret.core.written import LOOKED_INTO, PARTS, library, of_library, written
+from privregret.core import files
+from privregret.core.compiler import Dispatcher, compiled_from, fixed_signatures
+from privregret.core.content import CODE, WRAPPERS, Watch, content, library, of_library
+
+# of a class: what is read elsewhere, does not count, or is added by Python
+NOT_OF_CLASS = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__"}
+NOT_OF_CLASS |= {"__slotnames__", "_abc_impl", "__firstlineno__", "__static_attributes__"}
+NOT_OF_CLASS |= {"__annotate_func__"}
+# modules that store and show what is computed, and decide none of it
+NEUTRAL = "compiler", "content", "files", "jit", "progress", "reach", "store"
+NEUTRAL = {*map("privregret.core.{}".format, NEUTRAL)}
+LATEST = 500  # walks, and contents of code, that are remembered
+_lock, _walks = RLock(), dict[tuple, "_Walk"]()
 
 
-class Known(NamedTuple):
-    """What values are known by, and whether another process knows them by the same."""
+class Key(NamedTuple):
+    """A hash of values and of all code that they can reach."""
 
     digest: str
-    portable: bool
+    portable: bool  # whether it is the same in every process
 
 
-HELD = attrgetter("__code__", "__defaults__", "__kwdefaults__")
-# of a class: what is said elsewhere, and what Python writes into it
-UNREAD = {"__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__slotnames__"}
-UNREAD |= {"_abc_impl", "__firstlineno__", "__static_attributes__", "__annotate_func__"}
-# these keep and show what is computed, and decide none of it
-FREE = "files", "jit", "progress", "reach", "store", "written"
-FREE = {*map("privregret.core.{}".format, FREE)}
-LATEST = 500  # walks that are remembered
-_lock, _walks = RLock(), dict[tuple, "_Walk"]()
-# what is always written alike, and what was: it is kept, or another thing might have its id
-SETTLED = *LOOKED_INTO, np.dtype, bool, type(None)
-_texts: dict[tuple, tuple] = {}
+def key(*values: Any) -> Key:
+    """Return the key of some values together."""
+    return keys([values])[0]
 
 
-def known(*values: Any) -> Known:
-    """Return what values are known by, together with all code that they can reach."""
-    return each([values])[0]
-
-
-def each(groups: Iterable[tuple]) -> list[Known]:
-    """Return what each group of values is known by, after one look at the code of all. Any error
-    for values, other than code, that cannot be written."""
+def keys(groups: Iterable[tuple]) -> list[Key]:
+    """Return the key of each group of values, after one look at code that they share. Any error for
+    values, other than code, that cannot be written."""
+    walks: dict[tuple, _Walk] = {}
+    result = []
     with _lock:
-        texts = [_text(values) for values in groups]
-        of = tuple(dict.fromkeys(tuple(map(id, things)) for _, things in texts))
-        walk = _walks.pop(of, None)
-        if walk is None or not walk.holds():
-            walk = _Walk([thing for _, things in texts for thing in things])
-        _walks[of] = walk
-        if len(_walks) > LATEST:
-            del _walks[next(iter(_walks))]
-        return [walk.known(*one) for one in texts]
+        for written, code in map(_content, groups):
+            starts = tuple(map(id, code))
+            walk = walks[starts] = walks.get(starts) or _walk(code)
+            result.append(Key(walk.digest(written), walk.portable))
+    return result
 
 
-def _text(values):
-    """Return what is written of values, once if they are code and types of arrays alone."""
-    if not all(isinstance(one, SETTLED) for one in values):
-        return written(values)
-    key = tuple(map(id, values))
-    if key not in _texts:
-        _texts[key] = values, written(values)
-    return _texts[key][1]
+def outdated(kernel: Any) -> bool:
+    """Return whether a kernel was compiled from other code or constants than it reads now."""
+    if not compiled_from(kernel):
+        return False
+    with _lock:
+        written, code = _content((kernel,))
+        return compiled_from(kernel) != {_walk(code).digest(written)}
+
+
+def _content(values):
+    constant = all(isinstance(value, (*CODE, np.dtype, bool, type(None))) for value in values)
+    return _content_of_code(*values) if constant else content(values)
+
+
+@lru_cache(LATEST)
+def _content_of_code(*values):
+    """Return the content of code and types of arrays, in which code is but a number."""
+    return content(values)
+
+
+def _walk(code):
+    """Return the walk from some code, an earlier one if all that it read is still the same."""
+    starts = tuple(map(id, code))
+    walk = _walks.pop(starts, None)
+    if walk is None or not walk.watch.holds():
+        walk = _Walk(code)
+    _walks[starts] = walk
+    if len(_walks) > LATEST:
+        del _walks[next(iter(_walks))]
+    return walk
 
 
 class _Walk:
-    """All code that things can reach, and whether it is still what was read."""
+    """A look at all code that can be reached from some code, which it numbers as it comes."""
 
-    def __init__(self, things: list):
-        self.names: dict[Any, Callable] = {}  # each returns an object that must stay the same
-        self.looks: list[Callable] = []  # each returns several
-        self.values: list[tuple] = []  # objects, and what was written of them
-        self.nodes, self.digests, self.things = {}, {}, things
-        for thing in things:  # which grow
-            if id(thing) not in self.nodes:
-                self.nodes[id(thing)] = self._node(thing)
-                things += self.nodes[id(thing)][1]
-        self.held = self._now()
+    def __init__(self, code: list):
+        self.watch, self.complete, self.code, written = Watch(), True, [*code], []
+        number = {id(thing): i for i, thing in enumerate(code)}
+        for thing in self.code:  # which grows
+            text, inner = self._read(thing)
+            for reached in inner:
+                if id(reached) not in number:
+                    number[id(reached)] = len(self.code)
+                    self.code.append(reached)
+            written += [text, repr([number[id(reached)] for reached in inner]).encode()]
+        self.hash = files.digest(b"".join(written)).encode()
+        self.watch.begin()
 
-    def _now(self):
-        return [*map(call, self.names.values()), *chain.from_iterable(map(call, self.looks))]
+    def digest(self, written: bytes) -> str:
+        """Return the hash of values with this content, which leads to the code."""
+        return files.digest(written + self.hash)
 
-    def holds(self) -> bool:
-        """Return whether all is what it was."""
+    @cached_property
+    def portable(self) -> bool:
+        """Whether all could be read, and compiled code is that of what its kernels read."""
+        kernels = (thing for thing in self.code if isinstance(thing, Dispatcher))
+        return self.complete and not any(map(outdated, kernels))
+
+    def _read(self, thing):
+        """Return the content of code, and the code to which it leads."""
         try:
-            now = self._now()
-            same = len(now) == len(self.held) and all(map(is_, now, self.held))
-            return same and all(written([thing]) == was for thing, was in self.values)
-        except Exception:  # a cell is empty by now, or another thread assigns
-            return False
-
-    def known(self, content: bytes, things: list) -> Known:
-        """Return what a value is known by, from what is written of it and the code in it."""
-        key = tuple(map(id, things))
-        if key not in self.digests:
-            order, places = [*things], {one: i for i, one in enumerate(key)}
-            said, portable = hashlib.sha256(), True
-            for thing in order:  # which grow
-                text, inner, whole = self.nodes[id(thing)]
-                new = {id(one): one for one in inner if id(one) not in places}
-                places |= {one: len(order) + i for i, one in enumerate(new)}
-                order += new.values()
-                said.update(text + repr([places[id(one)] for one in inner]).encode())
-                portable &= whole
-            self.digests[key] = said.digest(), portable
-            # compiled code goes on with what a kernel read at its first call
-            for kernel in (one for one in order if isinstance(one, Dispatcher) and one.made):
-                portable &= {self.known(*written((kernel,))).digest} == kernel.made
-            self.digests[key] = said.digest(), portable
-        digest, portable = self.digests[key]
-        return Known(hashlib.sha256(content + digest).hexdigest(), portable)
-
-    def _node(self, thing):
-        """Return what is written of code, the code that it reads, and whether that is all."""
-        try:
-            return *written(self._parts(thing), self), True
+            return content(self._parts(thing), self.watch)
         except Exception:
-            return f"unknown {id(thing)}".encode(), [], False
+            self.complete = False
+            return f"unknown {id(thing)}".encode(), []
 
     def _parts(self, thing):
+        """Return what is read of a function, a class or other code."""
         if isinstance(thing, Dispatcher):
-            made = vars(thing).setdefault("made", {"before"} if thing.overloads else set())
-            self.looks.append(made.__iter__)
-            only = "" if thing._can_compile else str(thing.signatures)
-            return "kernel", thing.py_func, tuple(sorted(thing.targetoptions.items())), only
+            self.watch.items(compiled_from(thing))
+            options = tuple(sorted(thing.targetoptions.items()))
+            return "kernel", thing.py_func, options, fixed_signatures(thing)
         if isinstance(thing, type):
-            self.looks.append(vars(thing).values)
-            held = ((name, vars(thing)[name]) for name in sorted(vars(thing).keys() - UNREAD))
-            return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *held
-        for kind, names in PARTS.items():
+            self.watch.items(vars(thing))
+            names = sorted(vars(thing).keys() - NOT_OF_CLASS)
+            attributes = ((name, vars(thing)[name]) for name in names)
+            return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *attributes
+        if isinstance(thing, FunctionType):
+            return self._function(thing)
+        for kind, names in WRAPPERS.items():
             if isinstance(thing, kind):
                 return kind.__name__, *(getattr(thing, name, None) for name in names.split())
-        # a module as a value has no code: of it anything may be read
-        space, names = thing.__globals__, {n for code in codes(thing) for n in code.co_names}
-        if space.get("__name__") in FREE:
-            return "free", getattr(thing, "__wrapped__", None)
-        self.looks += [partial(HELD, thing), vars(thing).values]
-        cells = filled(thing)
-        self.names |= {id(cell): partial(getattr, cell, "cell_contents") for cell in cells}
-        held = HELD(thing), *(cell.cell_contents for cell in cells), *vars(thing).items()
-        found = [*self._read(space, names & (space.keys() | vars(builtins).keys()), names)]
-        for module in _imports(thing, names):
-            found += self._read_module(module, names)
+        raise TypeError("of a module as a value anything may be read")
+
+    def _function(self, function):
+        """Return what a function holds, and what its names lead to."""
+        space, names = function.__globals__, {n for code in codes(function) for n in code.co_names}
+        if space.get("__name__") in NEUTRAL:
+            return "neutral", getattr(function, "__wrapped__", None)
+        held = self.watch.function(function)
+        found = [*self._lookup(space, names)]
+        for module in _imports(function, names):
+            found += self._attributes(module, names)
         return "function", held, *found
 
-    def _read(self, space, wanted, names):
-        """Yield names and what they lead to, through the program's modules."""
-        for name in sorted(wanted):
-            self.names[id(space), name] = partial(dict.get, space, name)
-            if isinstance(value := space.get(name), ModuleType):
-                yield from self._read_module(value, names - {name})
+    def _lookup(self, space, names):
+        """Yield what names lead to in a namespace, and through the program's modules; None for
+        those that it does not have: attributes, builtins, and what may be defined later."""
+        for name in sorted(names):
+            if isinstance(value := self.watch.name(space, name), ModuleType):
+                yield from self._attributes(value, names - {name})
             else:
                 yield name, value
 
-    def _read_module(self, module, names):
+    def _attributes(self, module, names):
+        """Yield what names lead to in a module of the program, or a library as a whole."""
         if of_library(module):
             yield module.__name__, module
-        elif module.__name__ not in FREE:
-            found = {name for name in names if hasattr(module, name)}
-            yield from self._read(vars(module), found & vars(module).keys(), names)
+        elif module.__name__ not in NEUTRAL:
+            for name in names:
+                hasattr(module, name)  # loads what is loaded on demand
+            yield from self._lookup(vars(module), names)
 
 
 def codes(function: Any) -> list[CodeType]:
     """Return the code of a function, and all code in it."""
     found = [function.__code__]
     for code in found:  # which grow
-        found += (one for one in code.co_consts if isinstance(one, CodeType))
+        found += (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return found
-
-
-def filled(function: Any) -> list:
-    """Return the cells of a function that hold something."""
-    return [one for one in function.__closure__ or () if not repr(one).endswith(": empty>")]
 
 
 def _imports(function, names):
@@ -201,6 +208,7 @@ def _imports(function, names):
 
 @cache
 def _imported(code):
+    """Return (level, name) of the imports in some code."""
     steps = [*dis.get_instructions(code)] if dis.opmap["IMPORT_NAME"] in code.co_code[::2] else []
     found = [i for i, step in enumerate(steps) if step.opname == "IMPORT_NAME"]
     return [(steps[i - 2].argval, steps[i].argval) for i in found]

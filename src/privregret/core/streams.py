@@ -8,6 +8,7 @@ place in the block, not on how many runs of the block are made. So no number cha
 of workers, the order of work, the rest of the call, a new default or a new name of a class.
 """
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ import numpy as np
 from privregret.core import identity
 
 
-def key(algorithm: Any, problem: Any) -> tuple[int, ...]:
-    """Return four 32-bit words that identify the streams of an algorithm on a problem."""
-    return identity.digest(algorithm, problem.distribution)
+def key(*things: Any) -> tuple[int, ...]:
+    """Return four 32-bit words that identify the streams of some things together: of an algorithm
+    on a problem, the algorithm and the distribution of the problem."""
+    words = hashlib.sha256(identity.encode(("privregret streams 1", things))).digest()
+    return tuple(int.from_bytes(words[i : i + 4], "little") for i in range(0, 16, 4))
 
 
 def generator(key: tuple[int, ...], seed: int, block: int) -> np.random.Generator:

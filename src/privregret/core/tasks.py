@@ -45,8 +45,8 @@ def played(
         now = store.paths_of(_blocks, keys) if pending else []
         for i, path, end, value in pending:
             # a quick look leaves what a long run has stored
-            if now[i] == paths[i] and store.found(path, (0, None))[0] < end:
-                store.keep((end, value), path)
+            if now[i] == paths[i] and store.load(path, (0, None))[0] < end:
+                store.save((end, value), path)
         pending.clear()
 
     try:
@@ -72,7 +72,7 @@ class _Result:
         self.path, self.summarize = path, summarize
         self.count, self.regrets, self.summary = 0, [], None
         while self.count < runs:
-            end, value = store.found(self.path_from(self.count), (0, None))
+            end, value = store.load(self.path_from(self.count), (0, None))
             # fewer runs are the first of more, but their summary is another one
             if end <= self.count or (summarize and end > runs):
                 break
@@ -124,7 +124,7 @@ def _computed(grid, results, runs, seed, workers):
         threads = joblib.effective_n_jobs(workers)
         for i in todo:
             algorithm, problem, checkpoints = grid[i]
-            key, size = streams.key(algorithm, problem), sizes[i]
+            key, size = streams.key(algorithm, problem.distribution), sizes[i]
             first, end = results[i].count // size, -(-runs // size)
             most = min(MOST, BYTES / (8 * size * len(checkpoints)))
             while first < end:

@@ -170,4 +170,4 @@ def _shared(function, task):
     defines, which is sent with it."""
     kinds = dict.fromkeys(kind for argument in task for kind in type(argument).__mro__)
     imported = (kind for kind in kinds if kind.__module__ != "__main__")
-    return store.libraries(), reach.known(function, *imported).digest
+    return store.libraries(), reach.key(function, *imported).digest

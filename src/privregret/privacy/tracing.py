@@ -22,17 +22,16 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 from numpy.typing import ArrayLike
 
 from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
 from privregret.core.algorithm import Algorithm
-from privregret.core.jit import stale
+from privregret.core.compiler import Dispatcher, NumbaError
 from privregret.core.loops import Steps
 from privregret.core.mistakes import StepError
+from privregret.core.reach import outdated
 from privregret.instances import Advice
 
 LARGEST = 10**100  # of coefficients, so that sums stay finite
@@ -480,7 +479,7 @@ def traced(
         # only those of `settings`: a loop compiles the steps anew
         kernels = takewhile(lambda kernel: kernel.__module__ != loops.__name__, kernels)
     for kernel in kernels:
-        if stale(kernel):
+        if outdated(kernel):
             raise refusal(f"compiled {kernel.__name__} has earlier values, {FROZEN}")
     if [trace.actions for trace in traces] != plays[:TRACED]:
         raise refusal(OTHERWISE)

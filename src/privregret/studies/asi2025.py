@@ -73,7 +73,7 @@ def regret_by_noise(
     best at first and over the others. The runs, at least 60, are those of
     `simulate.regret_curves`.
     """
-    key, size = streams.key(algorithm, problem), algorithm.runs_per_stream
+    key, size = streams.key(algorithm, problem.distribution), algorithm.runs_per_stream
     found = [
         algorithm.run_with_noise(
             problem, horizon, streams.generator(key, seed, block=i), min(size, runs - i * size)
