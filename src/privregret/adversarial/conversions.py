@@ -19,10 +19,10 @@ from privregret.adversarial.base import (
     settings_of,
     steps_of,
 )
-from privregret.adversarial.fast import Batches, SeparateRuns, drawn, lanes_of, together
+from privregret.adversarial.fast import Batches, SeparateRuns, lanes_of, together
 from privregret.core import checks, loops
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps
-from privregret.core.noise import laplace
+from privregret.core.noise import drawn, laplace
 from privregret.core.typed import arm_of
 from privregret.instances import Adversary
 

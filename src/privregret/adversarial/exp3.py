@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.adversarial.base import AdversarialAlgorithm
-from privregret.adversarial.fast import SeparateRuns, drawn
+from privregret.adversarial.fast import SeparateRuns
 from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
+from privregret.core.noise import drawn
 
 ARM = np.dtype(
     [

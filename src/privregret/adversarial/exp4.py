@@ -8,11 +8,11 @@ import numpy as np
 
 from privregret.adversarial.base import ExpertAlgorithm
 from privregret.adversarial.conversions import PUBLIC_ADVICE
-from privregret.adversarial.fast import drawn, next_segments, plays_and_losses
+from privregret.adversarial.fast import next_segments, plays_and_losses
 from privregret.core import checks
 from privregret.core.algorithm import APPROXIMATE, NOTHING, Privacy, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace
+from privregret.core.noise import drawn, laplace
 
 EXPERT = np.dtype(
     [
@@ -35,20 +35,33 @@ class Settings(NamedTuple):
 
 
 @jit
-def _weigh(experts, settings):
+def _weigh(scores, weights, settings):
     """Set the weights of the experts, exp(-eta score), relative to the best."""
-    low = math.inf
-    for n in range(len(experts)):
-        low = min(low, experts[n]["score"])
-    for n in range(len(experts)):
-        experts[n]["weight"] = math.exp(-settings.eta * (experts[n]["score"] - low))
+    low = scores.min()
+    for n in range(len(scores)):
+        weights[n] = math.exp(-settings.eta * (scores[n] - low))
+
+
+@jit
+def _mix(q, norm, settings):
+    """Turn weighted advice, whose weights sum to `norm`, into Q: mixed with uniform play."""
+    for i in range(len(q)):
+        q[i] = (1 - settings.gamma) * q[i] / norm + settings.gamma / len(q)
+
+
+@jit
+def _end_batch(scores, gains, settings, rng):
+    """Add the average gains of a batch, with noise, to the scores."""
+    for n in range(len(scores)):
+        scores[n] += gains[n] / settings.tau + laplace(settings.scale, rng)
+        gains[n] = 0.0
 
 
 @jit
 def _choose(experts, arms, state, settings, t, advice, rng):
     """Draw an arm from Q = (1 - gamma) times the weighted advice + gamma / K."""
     if (t - 1) % settings.tau == 0:
-        _weigh(experts, settings)
+        _weigh(experts["score"], experts["weight"], settings)
     norm = 0.0
     for i in range(len(arms)):
         arms[i]["q"] = 0.0
@@ -56,8 +69,7 @@ def _choose(experts, arms, state, settings, t, advice, rng):
         norm += experts[n]["weight"]
         for i in range(len(arms)):
             arms[i]["q"] += experts[n]["weight"] * advice[n, i]
-    for i in range(len(arms)):
-        arms[i]["q"] = (1 - settings.gamma) * arms[i]["q"] / norm + settings.gamma / len(arms)
+    _mix(arms["q"], norm, settings)
     return drawn(arms["q"], rng.random())
 
 
@@ -75,15 +87,13 @@ def _observe_batched(experts, arms, state, settings, t, advice, i, loss, rng):
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
     if t % settings.tau == 0:
-        for n in range(len(experts)):
-            experts[n]["score"] += experts[n]["gain"] / settings.tau + laplace(settings.scale, rng)
-            experts[n]["gain"] = 0.0
+        _end_batch(experts["score"], experts["gain"], settings, rng)
 
 
 @jit
 def _local_losses(tables, checkpoints, settings, rng):
     """Play round by round, with scores per row of advice: its experts move together."""
-    eta, gamma, scale, _ = settings
+    eta = settings.eta
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
     experts, distinct, arms = group.shape[1], rows.shape[1], rows.shape[2]
@@ -118,13 +128,12 @@ def _local_losses(tables, checkpoints, settings, rng):
             norm += weight[d]
             for i in range(arms):
                 q[i] += weight[d] * rows[advised, d, i]
-        for i in range(arms):
-            q[i] = (1 - gamma) * q[i] / norm + gamma / arms
+        _mix(q, norm, settings)
         i = drawn(q, rng.random())
         mean = losses[segment, i]
         total += mean
         y = (1.0 if rng.random() < mean else 0.0) if bernoulli else mean
-        y += laplace(scale, rng)
+        y += laplace(settings.scale, rng)
         for d in range(distinct):
             since[d] += rows[advised, d, i] * y / q[i]
         if t + 1 == checkpoints[reported]:
@@ -136,23 +145,21 @@ def _local_losses(tables, checkpoints, settings, rng):
 @jit
 def _batched_losses(tables, checkpoints, settings, rng):
     """Play cell by cell: only the arms' counts matter while nothing changes."""
-    eta, gamma, scale, tau = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
     experts, distinct, arms = group.shape[1], rows.shape[1], rows.shape[2]
-    score, gain, weight = np.zeros(experts), np.empty(experts), np.empty(experts)
+    score, gain, weight = np.zeros(experts), np.zeros(experts), np.empty(experts)
     crowd, q, paid = np.empty(distinct), np.empty(arms), np.empty(len(checkpoints))
     # plays of each arm in the cell, and the loss seen in them / probability of the arm
     counts, seen = np.empty(arms, np.int64), np.empty(arms)
     total, segment, advised, change, reported, t = 0.0, 0, 0, 0, 0, 0
     while t < horizon:
-        low, norm = score.min(), 0.0
+        _weigh(score, weight, settings)
+        norm = 0.0
         for j in range(experts):
-            weight[j] = math.exp(-eta * (score[j] - low))
             norm += weight[j]
-        end = t + tau
+        end = t + settings.tau
         last = min(end, horizon)
-        gain[:] = 0.0
         while t < last:
             if t == change:
                 segment, advised, change = next_segments(
@@ -166,9 +173,8 @@ def _batched_losses(tables, checkpoints, settings, rng):
             for d in range(distinct):
                 for i in range(arms):
                     q[i] += crowd[d] * rows[advised, d, i]
-            for i in range(arms):
-                q[i] = (1 - gamma) * q[i] / norm + gamma / arms
-                seen[i] = 0.0
+            _mix(q, norm, settings)
+            seen[:] = 0.0
             means = losses[segment]
             if stop - t == 1:
                 i = drawn(q, rng.random())
@@ -193,8 +199,7 @@ def _batched_losses(tables, checkpoints, settings, rng):
                 reported += 1
         if t < end:
             break
-        for j in range(experts):
-            score[j] += gain[j] / tau + laplace(scale, rng)
+        _end_batch(score, gain, settings, rng)
     return paid
 
 

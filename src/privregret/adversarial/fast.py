@@ -17,7 +17,7 @@ from privregret.adversarial.base import steps_of
 from privregret.core import loops
 from privregret.core.jit import jit
 from privregret.core.loops import LANES
-from privregret.core.noise import laplace
+from privregret.core.noise import drawn, laplace
 from privregret.core.typed import arm_of, keep_alive
 
 FOREVER = np.iinfo(np.int64).max
@@ -30,17 +30,6 @@ class Batches(NamedTuple):
     base: Any  # its settings
     tau: int = 1  # rounds in a batch
     scale: float = 0.0  # Laplace scale of the noise in its average
-
-
-@jit
-def drawn(p, u):
-    """Return the index that a uniform number u draws with probabilities p."""
-    found = 0
-    # to the end, because a processor cannot predict an early exit
-    for i in range(len(p) - 1):
-        u -= p[i]
-        found += u >= 0
-    return found
 
 
 @jit
