@@ -51,7 +51,7 @@ def _observe(arms, state, settings, t, j, y, rng):
     arms[j]["weight"] = math.exp(min(700.0, ahead))
 
 
-# The same in several runs, bit by bit: see `fast.in_lanes`
+# The same in several runs, bit by bit: lanes of `fast.side_by_side`
 
 
 @jit
@@ -107,6 +107,6 @@ class EXP3(SeparateRuns, AdversarialAlgorithm):
     label = "EXP3"
     source = "asi2025, Algorithm 3"
     steps = Steps(ARM, STATE, _choose, _observe)
-    in_lanes = {"weigh": _weigh, "learn": _learn}
+    lane_steps = {"weigh": _weigh, "learn": _learn}
     rules = {"eta": checks.positive, "gamma": checks.probability}
     privacy, real_losses = NOT_PRIVATE, True

@@ -55,7 +55,7 @@ def _observe(arms, state, settings, t, j, y, rng):
         arms[j]["estimate"] += y / arms[j]["p"]
 
 
-# The same in several runs, bit by bit: see `fast.in_lanes`
+# The same in several runs, bit by bit: lanes of `fast.side_by_side`
 
 
 @jit
@@ -117,6 +117,6 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     label = "HTINF"
     source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
     steps = Steps(ARM, STATE, _choose, _observe)
-    in_lanes = {"weigh": _weigh, "learn": _learn}
+    lane_steps = {"weigh": _weigh, "learn": _learn}
     rules = {"sigma": checks.positive}
     privacy, real_losses = NOT_PRIVATE, True
