@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,15 +24,6 @@ ARM = np.dtype([("q", float)])  # probability of being played
 FRACTION = checks.number_in(checks.MIN_FRACTION, 1)
 
 
-class Settings(NamedTuple):
-    """What the kernels take."""
-
-    eta: float
-    gamma: float
-    scale: float  # Laplace scale of the noise per loss, or per expert's average score in a batch
-    tau: int = 1
-
-
 @jit
 def _weigh(scores, weights, settings):
     """Set the weights of the experts, exp(-eta score), relative to the best."""
@@ -50,18 +40,24 @@ def _mix(q, norm, settings):
 
 
 @jit
-def _end_batch(scores, gains, settings, rng):
+def _noise_scale(arms, experts, settings):
+    """Return 3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)."""
+    spread = math.sqrt(experts * math.log(1 / settings.delta))
+    return 3 * arms * spread / (settings.gamma * settings.tau * settings.epsilon)
+
+
+@jit
+def _end_batch(scores, gains, arms, settings, rng):
     """Add the average gains of a batch, with noise, to the scores."""
+    scale = _noise_scale(arms, len(scores), settings)
     for n in range(len(scores)):
-        scores[n] += gains[n] / settings.tau + laplace(settings.scale, rng)
+        scores[n] += gains[n] / settings.tau + laplace(scale, rng)
         gains[n] = 0.0
 
 
 @jit
-def _choose(experts, arms, state, settings, t, advice, rng):
+def _advised(experts, arms, settings, advice, rng):
     """Draw an arm from Q = (1 - gamma) times the weighted advice + gamma / K."""
-    if (t - 1) % settings.tau == 0:
-        _weigh(experts["score"], experts["weight"], settings)
     norm = 0.0
     for i in range(len(arms)):
         arms[i]["q"] = 0.0
@@ -74,11 +70,26 @@ def _choose(experts, arms, state, settings, t, advice, rng):
 
 
 @jit
+def _choose_local(experts, arms, state, settings, t, advice, rng):
+    """Weigh the experts by their scores, and draw an arm."""
+    _weigh(experts["score"], experts["weight"], settings)
+    return _advised(experts, arms, settings, advice, rng)
+
+
+@jit
 def _observe_local(experts, arms, state, settings, t, advice, i, loss, rng):
     """Add the noisy loss to the scores, each by mu(i) y / Q(i)."""
-    y = loss + laplace(settings.scale, rng)
+    y = loss + laplace(1 / settings.epsilon, rng)
     for n in range(len(experts)):
         experts[n]["score"] += advice[n, i] * y / arms[i]["q"]
+
+
+@jit
+def _choose_batched(experts, arms, state, settings, t, advice, rng):
+    """Weigh the experts when a batch begins, and draw an arm."""
+    if (t - 1) % settings.tau == 0:
+        _weigh(experts["score"], experts["weight"], settings)
+    return _advised(experts, arms, settings, advice, rng)
 
 
 @jit
@@ -87,7 +98,7 @@ def _observe_batched(experts, arms, state, settings, t, advice, i, loss, rng):
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
     if t % settings.tau == 0:
-        _end_batch(experts["score"], experts["gain"], settings, rng)
+        _end_batch(experts["score"], experts["gain"], len(arms), settings, rng)
 
 
 @jit
@@ -133,7 +144,7 @@ def _local_losses(tables, checkpoints, settings, rng):
         mean = losses[segment, i]
         total += mean
         y = (1.0 if rng.random() < mean else 0.0) if bernoulli else mean
-        y += laplace(settings.scale, rng)
+        y += laplace(1 / settings.epsilon, rng)
         for d in range(distinct):
             since[d] += rows[advised, d, i] * y / q[i]
         if t + 1 == checkpoints[reported]:
@@ -199,7 +210,7 @@ def _batched_losses(tables, checkpoints, settings, rng):
                 reported += 1
         if t < end:
             break
-        _end_batch(score, gain, settings, rng)
+        _end_batch(score, gain, arms, settings, rng)
     return paid
 
 
@@ -227,15 +238,13 @@ class EXP4Local(ExpertAlgorithm):
     id = "local-exp4"
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
-    steps, fast_run = Steps(ARM, NOTHING, _choose, _observe_local, EXPERT), _local_losses
+    steps = Steps(ARM, NOTHING, _choose_local, _observe_local, EXPERT)
+    fast_run = _local_losses
     rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.probability}
 
     @property
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
-
-    def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
-        return Settings(self.eta, self.gamma, 1 / self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -270,7 +279,8 @@ class EXP4Batched(ExpertAlgorithm):
     id = "batched-exp4"
     label = "Batched EXP4"
     source = "asi2025, Algorithm 2"
-    steps, fast_run = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
+    steps = Steps(ARM, NOTHING, _choose_batched, _observe_batched, EXPERT)
+    fast_run = _batched_losses
     rules = {
         "epsilon": FRACTION,
         "delta": checks.number_in(1e-300, 1),
@@ -298,8 +308,4 @@ class EXP4Batched(ExpertAlgorithm):
 
     def scale(self, arms: int, experts: int) -> float:
         """Return the Laplace scale of the noise on each score."""
-        spread = math.sqrt(experts * math.log(1 / self.delta))
-        return 3 * arms * spread / (self.gamma * self.tau * self.epsilon)
-
-    def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
-        return Settings(self.eta, self.gamma, self.scale(arms, experts), self.tau)
+        return _noise_scale(arms, experts, self.settings(None, arms, experts))
