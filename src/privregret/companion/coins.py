@@ -90,13 +90,14 @@ def selection(coins: Coins, failure: float, share: float) -> Selection:
 
     It draws j with probability proportional to exp((s - e d_j)^+), s = ln(K / failure), for the own
     privacy parameter e with e n gap = 2 s - ln(share K). The distance d_j is n times the largest
-    total variation, over the `tested` sets of coins, from the law in which j is better.
+    total variation, over all sets of coins, from the law in which j is better.
     """
     n, K = coins.rounds, coins.actions
     s = np.log(K / failure)
     own = (2 * s - np.log(share * K)) / (n * coins.gap)
     distances = np.zeros((len(coins.histograms), K))
-    for j, seen in product(range(K), tested(K)):
+    subsets = [seen for size in range(1, K + 1) for seen in combinations(range(K), size)]
+    for j, seen in product(range(K), subsets):
         cells = np.unique(coins.rows[:, seen], axis=0, return_inverse=True)[1].ravel()
         law = np.zeros(2 ** len(seen))
         law[cells] = coins.law(j, list(seen))
@@ -107,11 +108,6 @@ def selection(coins: Coins, failure: float, share: float) -> Selection:
     loss = np.abs(logs[coins.neighbours[:, 0]] - logs[coins.neighbours[:, 1]]).max()
     crowd = nearly_good(np.log(K), failure, share)[1]
     return Selection(loss, own + np.log1p(np.expm1(own) * (share + crowd)))
-
-
-def tested(actions: int) -> list[tuple[int, ...]]:
-    """Return the sets of coins that the selection looks at: all of them."""
-    return [s for size in range(1, actions + 1) for s in combinations(range(actions), size)]
 
 
 def crowding(actions: int, correlated: bool = False) -> float:

@@ -177,8 +177,11 @@ class Game(checks.Validated):
 
     def neighbours(self) -> np.ndarray:
         """Return the (sequences, T-1, seen-1) that differ in the observation of one round."""
+        codes = np.arange(self.sequences)[:, None, None]
         places = self.actions * (self.actions * self.seen) ** np.arange(self.rounds - 1)[::-1]
-        return _changed(np.arange(self.sequences), places, self.seen)
+        digits = codes // places[:, None] % self.seen
+        further = (digits + np.arange(1, self.seen)) % self.seen
+        return codes + (further - digits) * places[:, None]
 
     def opposed_tables(self) -> np.ndarray:
         """Return for two actions the (R^(T-1), T-1) tables in which both losses of a row change.
@@ -435,12 +438,6 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
     certificate = Certificate(adversary, pairs, tables)
     return Minimax(float(found.fun), plan, certificate, game, epsilon, delta)
-
-
-def _changed(codes, places, base):
-    """Return (codes, places, base - 1) codes with the digit at each place raised by 1, 2, ..."""
-    digit = (codes[:, None] // places % base)[:, :, None]
-    return codes[:, None, None] + ((digit + np.arange(1, base)) % base - digit) * places[:, None]
 
 
 def _orbits(numbers):
