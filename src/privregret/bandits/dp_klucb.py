@@ -15,7 +15,7 @@ from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace, successes
-from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
+from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse
 
 KLUCB, IMED = 0, 1
 TIES = ("random", "first")
@@ -139,15 +139,14 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
 @jit
 def _tangent(x, y, epsilon, shrink, gone):
-    """Return d_epsilon and its derivative in y, for x <= y, to 1e-16 epsilon."""
+    """Return d_epsilon and its derivative in y, for x <= y."""
     rest = 1 - y + y * shrink
-    if y >= 1:
-        return epsilon * (1 - x), gone / max(rest, TINY)
     # the logits differ by more than epsilon
-    if x * rest < y * shrink:
-        log_rest = math.log1p(-y * gone) if rest > 0.5 else math.log(rest)
-        return -log_rest - epsilon * x, gone / rest
-    return kl(x, y), (y - x) / max(y * (1 - y), TINY)
+    if y >= 1 or x * rest < y * shrink:
+        slope = gone / max(rest, TINY)
+    else:
+        slope = (y - x) / max(y * (1 - y), TINY)
+    return d_epsilon(x, y, epsilon), slope
 
 
 @jit
