@@ -169,8 +169,8 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
             losses = separate_runs(self.base, *arguments, noise)
             return np.column_stack([losses, noise.reshape(len(noise), -1)])
 
-        found = loops.run_in_lanes(losses_and_noise, data, rounds, settings, several, rng)
-        return found[:, :1], found[:, 1:].reshape(runs, -1, 3)
+        columns = loops.run_in_lanes(losses_and_noise, data, rounds, settings, several, rng)
+        return columns[:, :1], columns[:, 1:].reshape(runs, -1, 3)
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
 
 
 @jit
-def _batches(means, checkpoints, settings, given_arm, given, rng):
+def _batches(means, checkpoints, settings, sums_arm, sums, rng):
     """Return the pulls by the checkpoints; one arm's first noisy sums may be given."""
     epsilon, horizon = settings.epsilon, checkpoints[-1]
     arms = np.zeros(len(means), ARM)
@@ -236,8 +236,8 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
         reported = report(counts, checkpoints, reported, pulls, j, t)
         pulls[j] += played
         if played == size:
-            if j == given_arm and batch < len(given):
-                noisy_sum = given[batch]
+            if j == sums_arm and batch < len(sums):
+                noisy_sum = sums[batch]
             else:
                 noisy_sum = successes(size, means[j], rng) + laplace(1 / epsilon, rng)
             _end_batch(arms[j], noisy_sum, size, settings.forget)
@@ -252,14 +252,14 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @jit
-def _pull_counts_given(means, checkpoints, settings, arm, given, rng):
+def _pull_counts_given(means, checkpoints, settings, arm, sums, rng):
     """Return (runs, H, K) pulls, given the first B noisy sums of an arm: (runs, B)."""
-    counts = np.empty((len(given), len(checkpoints), len(means)), np.int64)
-    for run in range(len(given)):
-        one = _batches(means, checkpoints, settings, arm, given[run], rng)
+    counts = np.empty((len(sums), len(checkpoints), len(means)), np.int64)
+    for run in range(len(sums)):
+        pulls = _batches(means, checkpoints, settings, arm, sums[run], rng)
         for row in range(len(checkpoints)):
             for j in range(len(means)):
-                counts[run, row, j] = one[row, j]
+                counts[run, row, j] = pulls[row, j]
     return counts
 
 

@@ -356,10 +356,10 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     orbit, first, plans = ([], [], 0)
     for t in range(1, T + 1):
         renamed = [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
-        kept, classes, _ = _orbits(renamed)
+        members, classes, _ = _orbits(renamed)
         orbit.append(plans + classes)
-        first.append(kept)
-        plans += len(kept)
+        first.append(members)
+        plans += len(members)
     # worst future regret, per table
     starts = plans + np.cumsum([0] + [len(h) for h in game.histories])
     width = starts[-1]
@@ -387,15 +387,15 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     leaves = slice(above.shape[0] - len(game.histories[-1]), above.shape[0])
     right = np.zeros(above.shape[0])
 
-    kept = sizes = classes = np.zeros(0, int)
+    members = sizes = classes = np.zeros(0, int)
     if math.isfinite(epsilon):
         pairs = game.neighbours()
         numbers = [np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed]
-        kept, classes, sizes = _orbits(numbers)
-        both = orbit[-1][np.column_stack(np.divmod(kept, game.sequences))]
-        above = vstack([above, matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
+        members, classes, sizes = _orbits(numbers)
+        columns = orbit[-1][np.column_stack(np.divmod(members, game.sequences))]
+        above = vstack([above, matrix([(columns, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
-    helpers = len(kept) if delta > 0 else 0
+    helpers = len(members) if delta > 0 else 0
     # excess over e^epsilon times the other probability; its sum is at most delta
     if helpers:
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
@@ -412,32 +412,34 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     cost[starts[0]] = 1.0
     bounds = np.full((width + helpers, 2), (0.0, np.inf))
     bounds[plans:width, 0] = -np.inf
-    known = np.zeros(equal.shape[0])
-    known[0] = 1.0
-    programme = cost, above.tocsr(), right, equal.tocsr(), known, bounds
+    mass = np.zeros(equal.shape[0])
+    mass[0] = 1.0
+    programme = cost, above.tocsr(), right, equal.tocsr(), mass, bounds
     # the interior point method may fail where the simplex method does not
     for method in ("highs-ipm", "highs-ds"):
-        found = linprog(*programme, method=method, options=TIGHT)
-        if not found.status:
+        solution = linprog(*programme, method=method, options=TIGHT)
+        if not solution.status:
             break
     else:
-        raise RuntimeError(f"the solver failed at rounds={T}, epsilon={epsilon:g}: {found.message}")
+        raise RuntimeError(
+            f"the solver failed at rounds={T}, epsilon={epsilon:g}: {solution.message}"
+        )
 
-    weights = np.maximum(-found.ineqlin.marginals, 0)
+    weights = np.maximum(-solution.ineqlin.marginals, 0)
     adversary = np.zeros((K, len(game.histories[-1])))
     # any action may be named 0
     for names, _, moved in game.renamings:
         adversary[names[0], game.renamed(T - 1, moved)] += weights[leaves] / len(game.renamings)
     pairs = np.zeros((game.sequences, T - 1, seen - 1))
     tables = np.zeros(0)
-    if len(kept):
-        weight = weights[leaves.stop : leaves.stop + len(kept)] / sizes
+    if len(members):
+        weight = weights[leaves.stop : leaves.stop + len(members)] / sizes
         pairs = weight[classes].reshape(pairs.shape)
     if helpers:
         tables = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes].reshape(there.shape)
-    plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
+    plan = game.repaired(solution.x[orbit[-1]], epsilon, delta)
     certificate = Certificate(adversary, pairs, tables)
-    return Minimax(float(found.fun), plan, certificate, game, epsilon, delta)
+    return Minimax(float(solution.fun), plan, certificate, game, epsilon, delta)
 
 
 def _orbits(numbers):

@@ -72,9 +72,9 @@ def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
     """Check that `play` returned one of the arms for each round; return a (T,) array."""
     actions = np.asarray(actions)
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
-        found = f"shape {actions.shape} of {actions.dtype}"
+        shape = f"shape {actions.shape} of {actions.dtype}"
         raise TypeError(
-            f"play must return {horizon} whole numbers, one action per round, got {found}"
+            f"play must return {horizon} whole numbers, one action per round, got {shape}"
         )
     if actions.min() < 0 or actions.max() >= arms:
         t = int(((actions < 0) | (actions >= arms)).argmax())
