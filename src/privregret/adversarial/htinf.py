@@ -49,10 +49,15 @@ def _choose(arms, state, settings, t, rng):
 
 
 @jit
+def _estimate(y, p, settings, t):
+    """Return the estimated loss y / p of an arm, or 0 if y is so large that it is skipped."""
+    return y / p if abs(y) <= THETA * settings.sigma * math.sqrt(t * p) else 0.0
+
+
+@jit
 def _observe(arms, state, settings, t, j, y, rng):
-    """Add y / p to the estimate, unless y is too large."""
-    if abs(y) <= THETA * settings.sigma * math.sqrt(t * arms[j]["p"]):
-        arms[j]["estimate"] += y / arms[j]["p"]
+    """Add the estimated loss."""
+    arms[j]["estimate"] += _estimate(y, arms[j]["p"], settings, t)
 
 
 # The same in several runs, bit by bit: lanes of `fast.side_by_side`
@@ -89,8 +94,7 @@ def _weigh(estimates, p, weights, sums, settings, t):
 @jit
 def _learn(estimates, p, weights, sums, settings, t, j, r, y):
     """As `_observe`, in run r."""
-    if abs(y) <= THETA * settings.sigma * math.sqrt(t * p[j, r]):
-        estimates[j, r] += y / p[j, r]
+    estimates[j, r] += _estimate(y, p[j, r], settings, t)
 
 
 @dataclass(frozen=True)

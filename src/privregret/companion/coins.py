@@ -101,9 +101,7 @@ def selection(coins: Coins, failure: float, share: float) -> Selection:
         cells = np.unique(coins.rows[:, seen], axis=0, return_inverse=True)[1].ravel()
         law = np.zeros(2 ** len(seen))
         law[cells] = coins.law(j, list(seen))
-        cell_counts = np.stack(
-            [coins.histograms[:, cells == c].sum(axis=1) for c in range(len(law))], 1
-        )
+        cell_counts = coins.histograms @ (cells[:, None] == np.arange(len(law)))
         distances[:, j] = np.maximum(distances[:, j], np.abs(cell_counts - n * law).sum(axis=1) / 2)
     logs = np.maximum(s - own * distances, 0)
     logs -= np.logaddexp.reduce(logs, axis=1, keepdims=True)
