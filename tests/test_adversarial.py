@@ -355,6 +355,8 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     algorithm, problem, runs = tuning.batched_htinf(0.25), instances.gap_adversary(4, 0.25), 2000
     losses, noise = algorithm.run_with_noise(problem, 4096, 3, runs)
     assert (losses == algorithm.run(problem, [4096], 3, runs)).all()
+    # of one run alone as well
+    assert (algorithm.run_with_noise(problem, 4096, 3, 1)[1] == noise[:1]).all()
     sums = noise.reshape(runs, -1)
     assert abs(sums.mean(axis=0) / sums.std(axis=0)).max() < 5 / runs**0.5
     plain = estimates.mean(problem.regret(losses, [4096])[:, 0])

@@ -63,7 +63,7 @@ def report(counts, checkpoints, reported, pulls, j, end):
     """Fill `counts` for the checkpoints in a stretch of rounds up to `end` that pull arm `j` only.
 
     `reported` rows are filled before, and the returned number now. `pulls` are those before the
-    stretch. It is as fast as the loop written out in a kernel.
+    stretch.
     """
     while reported < len(checkpoints) and checkpoints[reported] <= end:
         left = checkpoints[reported]

@@ -390,8 +390,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     members = sizes = classes = np.zeros(0, int)
     if math.isfinite(epsilon):
         pairs = game.neighbours()
-        numbers = [np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed]
-        members, classes, sizes = _orbits(numbers)
+        members, classes, sizes = _pair_orbits(renamed, pairs)
         columns = orbit[-1][np.column_stack(np.divmod(members, game.sequences))]
         above = vstack([above, matrix([(columns, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
@@ -401,8 +400,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
         renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
         there = game.opposed_tables()
-        numbers = [np.ravel(new[:, None] * len(new) + new[there]) for new in renamed]
-        _, pair_classes, pair_sizes = _orbits(numbers)
+        _, pair_classes, pair_sizes = _pair_orbits(renamed, there)
         chosen = np.unique(pair_classes, return_index=True)[1]
         added = matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
         above = block_array([[above, excess], [None, added]])
@@ -445,6 +443,12 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
 def _orbits(numbers):
     """Return least members, classes and sizes of the orbits of numbers under renamings."""
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
+
+
+def _pair_orbits(renamed, partners):
+    """Return the same of pairs: of code i with each partner in row i, both renamed."""
+    column = len(partners), *[1] * (partners.ndim - 1)
+    return _orbits([np.ravel(new.reshape(column) * len(new) + new[partners]) for new in renamed])
 
 
 def matrix(blocks: list, width: int) -> csr_array:
