@@ -18,7 +18,6 @@ from privregret.core.noise import laplace, successes
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse
 
 KLUCB, IMED = 0, 1
-TIES = ("random", "first")
 
 
 class BatchSettings(NamedTuple):
@@ -305,7 +304,7 @@ class GeometricBatches(PrivateBandit):
         "epsilon": checks.epsilon,
         "alpha": checks.number_in(1.001, math.inf),
         "n0": checks.positive_int,
-        "ties": checks.one_of(*TIES),
+        "ties": checks.one_of("random", "first"),
         "power": checks.integer_in(0, 62),
     }
 

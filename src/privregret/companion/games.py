@@ -20,7 +20,6 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, v
 
 from privregret.core import checks, store
 
-FEEDBACKS = ("bandit", "full")
 # largest number of sequences of a game, for memory and time
 LARGEST = 2**18
 # Without these the solver stops early at small epsilon, where all plans are almost equally good.
@@ -111,7 +110,7 @@ class Game(checks.Validated):
     actions: int = 2
     rules = {
         "rounds": checks.integer_in(2, 9),
-        "feedback": checks.one_of(*FEEDBACKS),
+        "feedback": checks.one_of("bandit", "full"),
         "actions": checks.integer_in(2, 3),
     }
 

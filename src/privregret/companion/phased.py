@@ -8,6 +8,7 @@ import numpy as np
 from privregret.core import checks
 from privregret.exact.regret import NEGLIGIBLE, Regret, expected_gap, expected_gaps, largest_gaps
 from privregret.full_information import FTNL
+from privregret.full_information.epochs import rounds_of
 from privregret.instances import StochasticLosses
 
 # evenly spaced phases that stand for a random one, with a formula and without
@@ -77,6 +78,6 @@ def epoch_lengths(growth: float, horizon: int, phase: float = 0.0) -> np.ndarray
     """Return the rounds of each epoch that starts by the horizon, when U = phase."""
     size, lengths, played = growth**phase, [], 0
     while played < horizon:
-        lengths.append(int(min(math.ceil(size), 2.0**62)))
+        lengths.append(rounds_of(size))
         size, played = size * growth, played + lengths[-1]
     return np.array(lengths)

@@ -51,7 +51,7 @@ def _first_size(selector, rng):
 
 
 @jit
-def _length(size):
+def rounds_of(size):
     """Rounds of an epoch of that size, so few that 64 bits can count them."""
     return int(min(math.ceil(size), 2.0**62))
 
@@ -67,7 +67,7 @@ def _choose(actions, epoch, selector, t, rng):
         epoch["size"] *= selector.growth
     else:
         return epoch["leader"]
-    epoch["start"], epoch["length"] = t, _length(epoch["size"])
+    epoch["start"], epoch["length"] = t, rounds_of(epoch["size"])
     epoch["used"] = _prefix_length(epoch["length"], selector.prefix, rng)
     return epoch["leader"]
 
@@ -126,7 +126,7 @@ def _play_counts(data, checkpoints, selector, rng):
     hits = np.empty(kinds, np.int64)
     leader = drawn(counts, rng.random() * counts.sum())
     start, reported, size = 0, 0, _first_size(selector, rng)
-    length = _length(size)
+    length = rounds_of(size)
     while start < horizon:
         used = _prefix_length(length, prefix, rng)
         end = min(start + length, horizon)
@@ -160,7 +160,7 @@ def _play_counts(data, checkpoints, selector, rng):
             leader = leading[1]
         start = end
         size *= growth
-        length = _length(size)
+        length = rounds_of(size)
     return result
 
 
