@@ -7,6 +7,7 @@ from dataclasses import is_dataclass
 from functools import partial
 from types import SimpleNamespace
 
+import lectures
 import numpy as np
 import pytest
 from cases import BATCHES
@@ -265,6 +266,16 @@ def test_the_loss_in_advice_is_what_simulated_runs_reveal(epsilon):
     assert all(ratio < exact + 5 * se for ratio, se in found)
     largest, se = max(found)
     assert largest > exact - 5 * se
+
+
+@pytest.mark.parametrize("loss", [0.49, 0.5])
+def test_sparse_switch_counts_losses_below_a_half(loss):
+    """Against the plain version, whose looks at a half do not count either."""
+    switch, table = adversarial.SparseSwitch(2.0, 0.5), np.full((300, 2), loss)
+    plain = lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(switch))
+    for seed in range(3):
+        actions = switch.play(table, seed).tolist()
+        assert actions == list(plain(table, np.random.default_rng(seed)))
 
 
 def test_the_certificate_of_lemma_11():

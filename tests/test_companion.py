@@ -21,6 +21,7 @@ from privregret.bounds import companion as bounds
 from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
 from privregret.companion import margin_stop as stop
 from privregret.companion.coins import Coins, best_rule, crowding, selection
+from privregret.companion.phased import epoch_lengths
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import constants as study
@@ -67,6 +68,13 @@ def test_the_error_of_a_mean_over_few_phases_is_the_right_one(monkeypatch):
             many = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
         parts += (np.abs(few.value - many.value) / few.error).tolist()
     assert 0.5 < max(parts) <= 1
+
+
+@pytest.mark.parametrize(("growth", "phase"), [(2.0, 0.0), (math.e, 0.3), (1.3, 0.95)])
+def test_the_lengths_of_epochs_that_grow_from_a_phase(growth, phase):
+    lengths = epoch_lengths(growth, 1000, phase).tolist()
+    assert lengths == [math.ceil(growth ** (i + phase)) for i in range(len(lengths))]
+    assert sum(lengths[:-1]) < 1000 <= sum(lengths)
 
 
 def naive_votes_loss(learner, actions, extra=0):
