@@ -7,6 +7,7 @@ from dataclasses import is_dataclass
 from functools import partial
 from types import SimpleNamespace
 
+import lectures
 import numpy as np
 import pytest
 from cases import BATCHES
@@ -267,6 +268,16 @@ def test_the_loss_in_advice_is_what_simulated_runs_reveal(epsilon):
     assert largest > exact - 5 * se
 
 
+@pytest.mark.parametrize("loss", [0.49, 0.5])
+def test_sparse_switch_counts_losses_below_a_half(loss):
+    """Against the plain version, whose looks at a half do not count either."""
+    switch, table = adversarial.SparseSwitch(2.0, 0.5), np.full((300, 2), loss)
+    plain = lectures.plays("asi2025/5-barriers", "sparse_switch", **vars(switch))
+    for seed in range(3):
+        actions = switch.play(table, seed).tolist()
+        assert actions == list(plain(table, np.random.default_rng(seed)))
+
+
 def test_the_certificate_of_lemma_11():
     """Sparse switch: certified with drop 0; arm 2 is played at the rate of its looks or more."""
     switch = adversarial.SparseSwitch(0.2, 0.05)
@@ -355,6 +366,8 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
     algorithm, problem, runs = tuning.batched_htinf(0.25), instances.gap_adversary(4, 0.25), 2000
     losses, noise = algorithm.run_with_noise(problem, 4096, 3, runs)
     assert (losses == algorithm.run(problem, [4096], 3, runs)).all()
+    # of one run alone as well
+    assert (algorithm.run_with_noise(problem, 4096, 3, 1)[1] == noise[:1]).all()
     sums = noise.reshape(runs, -1)
     assert abs(sums.mean(axis=0) / sums.std(axis=0)).max() < 5 / runs**0.5
     plain = estimates.mean(problem.regret(losses, [4096])[:, 0])

@@ -21,6 +21,8 @@ from privregret.bounds import companion as bounds
 from privregret.companion import Game, MarginStop, PhasedFTNL, Votes, VotesOrLeader, minimax, votes
 from privregret.companion import margin_stop as stop
 from privregret.companion.coins import Coins, best_rule, crowding, selection
+from privregret.companion.fixed import Fixed
+from privregret.companion.phased import epoch_lengths
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import constants as study
@@ -57,6 +59,17 @@ def test_exact_regret_is_the_mean_of_runs(learner, problem):
     assert (found.error < (0.05 if problem is RANDOM else 5e-3) * found.value + 1e-6).all()
 
 
+@pytest.mark.parametrize("problem", [FIXED, TIED], ids=str)
+def test_mean_gaps_of_fixed_losses_are_those_of_all_actions(problem):
+    """Of a uniform action, of all but a best one, and of a draw in which that weighs 3."""
+    fixed, gaps = Fixed.of(Votes(1.0), problem), np.repeat(problem.gaps, problem.counts)
+    best = gaps.argmin()
+    weights = np.where(np.arange(len(gaps)) == best, 3.0, 1.0)
+    assert fixed.mean_gap == pytest.approx(gaps.mean())
+    assert fixed.others_gap == pytest.approx(np.delete(gaps, best).mean())
+    assert fixed.wrong(math.log(3)) == pytest.approx(gaps @ weights / weights.sum())
+
+
 def test_the_error_of_a_mean_over_few_phases_is_the_right_one(monkeypatch):
     """By 16 times as many phases: within the error, and by more than half of it somewhere."""
     parts = []
@@ -67,6 +80,13 @@ def test_the_error_of_a_mean_over_few_phases_is_the_right_one(monkeypatch):
             many = exact.expected_regret(learner, RANDOM, [30, 200, 1500])
         parts += (np.abs(few.value - many.value) / few.error).tolist()
     assert 0.5 < max(parts) <= 1
+
+
+@pytest.mark.parametrize(("growth", "phase"), [(2.0, 0.0), (math.e, 0.3), (1.3, 0.95)])
+def test_the_lengths_of_epochs_that_grow_from_a_phase(growth, phase):
+    lengths = epoch_lengths(growth, 1000, phase).tolist()
+    assert lengths == [math.ceil(growth ** (i + phase)) for i in range(len(lengths))]
+    assert sum(lengths[:-1]) < 1000 <= sum(lengths)
 
 
 def naive_votes_loss(learner, actions, extra=0):

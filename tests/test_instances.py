@@ -12,7 +12,6 @@ from conftest import refused
 from privregret import exact, instances
 from privregret.core import checks, identity
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
-from privregret.instances.problem import counts_of
 
 
 def test_losses_are_what_the_papers_say():
@@ -175,7 +174,10 @@ TURN = instances.switching(2, 2, 10)
         (lambda: TURN.regret([1.0], [5, 10]), ["run", "(1,)"]),
         (lambda: TURN.regret([1.0, math.nan], [5, 10]), ["run", "nan"]),
         (lambda: Adversary("x", [0], [[0.5, 0.2]], True).table(3), ["rng", "None"]),
-        (lambda: counts_of(np.array([0, 1, 5, 2]), [2, 4], 5), ["play", "3"]),
+        (
+            lambda: instances.HU2021_2.play_counts(lambda *_: np.array([0, 1, 5, 2]), [2, 4], 1),
+            ["play", "3"],
+        ),
     ],
 )
 def test_bad_input(make, words):

@@ -19,10 +19,10 @@ from privregret.adversarial.base import (
     settings_of,
     steps_of,
 )
-from privregret.adversarial.fast import Batches, SeparateRuns, drawn, lanes_of, together
+from privregret.adversarial.fast import Batches, SeparateRuns, has_lanes, separate_runs
 from privregret.core import checks, loops
 from privregret.core.algorithm import EPSILON_DP, NOTHING, Privacy, Steps, kernel_data
-from privregret.core.noise import laplace
+from privregret.core.noise import drawn, laplace
 from privregret.core.typed import arm_of
 from privregret.instances import Adversary
 
@@ -111,7 +111,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
     source = "asi2025, Algorithm 1"
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
     privacy = EPSILON_DP
-    lanes = property(lambda self: partial(together, self.base))
+    lanes = property(lambda self: partial(separate_runs, self.base))
 
     def __post_init__(self):
         # the repr, and with it the random streams, contain the size
@@ -157,8 +157,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
         sums are control variates for its mean (`estimates.mean_with_controls`). Other parameters
         and errors are as of `run`; TypeError if `base` is not EXP3 or HTINF.
         """
-        kernel = lanes_of(self.base)
-        if not kernel:
+        if not has_lanes(self.base):
             raise TypeError(f"base must be EXP3 or HTINF, got {self.base}")
         data, several = kernel_data(self, problem), checks.positive_int("runs", runs)
         allowed = checks.checkpoints(problem.min_horizon, self.max_horizon)
@@ -167,11 +166,11 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
 
         def losses_and_noise(*arguments):
             noise = np.zeros((arguments[-1], *problem.memory_sizes, 3))
-            losses = kernel(*arguments, noise)
+            losses = separate_runs(self.base, *arguments, noise)
             return np.column_stack([losses, noise.reshape(len(noise), -1)])
 
-        found = loops.run_in_lanes(losses_and_noise, data, rounds, settings, several, rng)
-        return found[:, :1], found[:, 1:].reshape(runs, -1, 3)
+        columns = loops.run_in_lanes(losses_and_noise, data, rounds, settings, several, rng)
+        return columns[:, :1], columns[:, 1:].reshape(runs, -1, 3)
 
 
 @dataclass(frozen=True)
@@ -247,7 +246,7 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
     @property
     def lanes(self) -> Callable:
         batched = isinstance(self.bandit, BatchedPrivate)
-        return partial(together, self.bandit.base if batched else self.bandit)
+        return partial(separate_runs, self.bandit.base if batched else self.bandit)
 
     @property
     def max_horizon(self) -> int:

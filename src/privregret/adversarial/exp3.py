@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.adversarial.base import AdversarialAlgorithm
-from privregret.adversarial.fast import SeparateRuns, drawn
+from privregret.adversarial.fast import SeparateRuns
 from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
+from privregret.core.noise import drawn
 
 ARM = np.dtype(
     [
@@ -19,6 +20,12 @@ ARM = np.dtype(
     ]
 )
 STATE = np.dtype([("low", float)])  # the estimate whose weight is 1
+
+
+@jit
+def _weight(estimate, low, settings):
+    """Return the weight of an arm, as large as a float can hold at most."""
+    return math.exp(min(700.0, -settings.eta * (estimate - low)))
 
 
 @jit
@@ -34,7 +41,7 @@ def _choose(arms, state, settings, t, rng):
         for i in range(1, len(arms)):
             state["low"] = min(state["low"], arms[i]["estimate"])
         for i in range(len(arms)):
-            arms[i]["weight"] = math.exp(-settings.eta * (arms[i]["estimate"] - state["low"]))
+            arms[i]["weight"] = _weight(arms[i]["estimate"], state["low"], settings)
             total += arms[i]["weight"]
     scale, uniform = (1 - settings.gamma) / total, settings.gamma / len(arms)
     for i in range(len(arms)):
@@ -46,11 +53,10 @@ def _choose(arms, state, settings, t, rng):
 def _observe(arms, state, settings, t, j, y, rng):
     """Lines 5 and 6: add y / p to the estimate."""
     arms[j]["estimate"] += y / arms[j]["p"]
-    ahead = -settings.eta * (arms[j]["estimate"] - state["low"])
-    arms[j]["weight"] = math.exp(min(700.0, ahead))
+    arms[j]["weight"] = _weight(arms[j]["estimate"], state["low"], settings)
 
 
-# The same in several runs, bit by bit: see `fast.in_lanes`
+# The same in several runs, bit by bit: lanes of `fast.side_by_side`
 
 
 @jit
@@ -68,7 +74,7 @@ def _weigh(estimates, p, weights, sums, settings, t):
             for i in range(arms):
                 low[r] = min(low[r], estimates[i, r])
             for i in range(arms):
-                weights[i, r] = math.exp(-settings.eta * (estimates[i, r] - low[r]))
+                weights[i, r] = _weight(estimates[i, r], low[r], settings)
                 total[r] += weights[i, r]
         total[r] = np.divide(1 - settings.gamma, total[r])
     uniform = settings.gamma / arms
@@ -81,7 +87,7 @@ def _weigh(estimates, p, weights, sums, settings, t):
 def _learn(estimates, p, weights, sums, settings, t, j, r, y):
     """As `_observe`, in run r."""
     estimates[j, r] += y / p[j, r]
-    weights[j, r] = math.exp(min(700.0, -settings.eta * (estimates[j, r] - sums[0, r])))
+    weights[j, r] = _weight(estimates[j, r], sums[0, r], settings)
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,6 @@ class EXP3(SeparateRuns, AdversarialAlgorithm):
     label = "EXP3"
     source = "asi2025, Algorithm 3"
     steps = Steps(ARM, STATE, _choose, _observe)
-    in_lanes = {"weigh": _weigh, "learn": _learn}
+    lane_steps = {"weigh": _weigh, "learn": _learn}
     rules = {"eta": checks.positive, "gamma": checks.probability}
     privacy, real_losses = NOT_PRIVATE, True

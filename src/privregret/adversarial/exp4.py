@@ -2,17 +2,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from privregret.adversarial.base import ExpertAlgorithm
 from privregret.adversarial.conversions import PUBLIC_ADVICE
-from privregret.adversarial.fast import drawn, next_segments, plays_and_losses
+from privregret.adversarial.fast import next_segments, plays_and_losses
 from privregret.core import checks
 from privregret.core.algorithm import APPROXIMATE, NOTHING, Privacy, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace
+from privregret.core.noise import drawn, laplace
 
 EXPERT = np.dtype(
     [
@@ -25,30 +24,40 @@ ARM = np.dtype([("q", float)])  # probability of being played
 FRACTION = checks.number_in(checks.MIN_FRACTION, 1)
 
 
-class Settings(NamedTuple):
-    """What the kernels take."""
-
-    eta: float
-    gamma: float
-    scale: float  # Laplace scale of the noise per loss, or per expert's average score in a batch
-    tau: int = 1
-
-
 @jit
-def _weigh(experts, settings):
+def _weigh(scores, weights, settings):
     """Set the weights of the experts, exp(-eta score), relative to the best."""
-    low = math.inf
-    for n in range(len(experts)):
-        low = min(low, experts[n]["score"])
-    for n in range(len(experts)):
-        experts[n]["weight"] = math.exp(-settings.eta * (experts[n]["score"] - low))
+    low = scores.min()
+    for n in range(len(scores)):
+        weights[n] = math.exp(-settings.eta * (scores[n] - low))
 
 
 @jit
-def _choose(experts, arms, state, settings, t, advice, rng):
+def _mix(q, norm, settings):
+    """Turn weighted advice, whose weights sum to `norm`, into Q: mixed with uniform play."""
+    for i in range(len(q)):
+        q[i] = (1 - settings.gamma) * q[i] / norm + settings.gamma / len(q)
+
+
+@jit
+def _noise_scale(arms, experts, settings):
+    """Return 3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)."""
+    spread = math.sqrt(experts * math.log(1 / settings.delta))
+    return 3 * arms * spread / (settings.gamma * settings.tau * settings.epsilon)
+
+
+@jit
+def _end_batch(scores, gains, arms, settings, rng):
+    """Add the average gains of a batch, with noise, to the scores."""
+    scale = _noise_scale(arms, len(scores), settings)
+    for n in range(len(scores)):
+        scores[n] += gains[n] / settings.tau + laplace(scale, rng)
+        gains[n] = 0.0
+
+
+@jit
+def _advised(experts, arms, settings, advice, rng):
     """Draw an arm from Q = (1 - gamma) times the weighted advice + gamma / K."""
-    if (t - 1) % settings.tau == 0:
-        _weigh(experts, settings)
     norm = 0.0
     for i in range(len(arms)):
         arms[i]["q"] = 0.0
@@ -56,17 +65,31 @@ def _choose(experts, arms, state, settings, t, advice, rng):
         norm += experts[n]["weight"]
         for i in range(len(arms)):
             arms[i]["q"] += experts[n]["weight"] * advice[n, i]
-    for i in range(len(arms)):
-        arms[i]["q"] = (1 - settings.gamma) * arms[i]["q"] / norm + settings.gamma / len(arms)
+    _mix(arms["q"], norm, settings)
     return drawn(arms["q"], rng.random())
+
+
+@jit
+def _choose_local(experts, arms, state, settings, t, advice, rng):
+    """Weigh the experts by their scores, and draw an arm."""
+    _weigh(experts["score"], experts["weight"], settings)
+    return _advised(experts, arms, settings, advice, rng)
 
 
 @jit
 def _observe_local(experts, arms, state, settings, t, advice, i, loss, rng):
     """Add the noisy loss to the scores, each by mu(i) y / Q(i)."""
-    y = loss + laplace(settings.scale, rng)
+    y = loss + laplace(1 / settings.epsilon, rng)
     for n in range(len(experts)):
         experts[n]["score"] += advice[n, i] * y / arms[i]["q"]
+
+
+@jit
+def _choose_batched(experts, arms, state, settings, t, advice, rng):
+    """Weigh the experts when a batch begins, and draw an arm."""
+    if (t - 1) % settings.tau == 0:
+        _weigh(experts["score"], experts["weight"], settings)
+    return _advised(experts, arms, settings, advice, rng)
 
 
 @jit
@@ -75,15 +98,13 @@ def _observe_batched(experts, arms, state, settings, t, advice, i, loss, rng):
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
     if t % settings.tau == 0:
-        for n in range(len(experts)):
-            experts[n]["score"] += experts[n]["gain"] / settings.tau + laplace(settings.scale, rng)
-            experts[n]["gain"] = 0.0
+        _end_batch(experts["score"], experts["gain"], len(arms), settings, rng)
 
 
 @jit
 def _local_losses(tables, checkpoints, settings, rng):
     """Play round by round, with scores per row of advice: its experts move together."""
-    eta, gamma, scale, _ = settings
+    eta = settings.eta
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
     experts, distinct, arms = group.shape[1], rows.shape[1], rows.shape[2]
@@ -118,13 +139,12 @@ def _local_losses(tables, checkpoints, settings, rng):
             norm += weight[d]
             for i in range(arms):
                 q[i] += weight[d] * rows[advised, d, i]
-        for i in range(arms):
-            q[i] = (1 - gamma) * q[i] / norm + gamma / arms
+        _mix(q, norm, settings)
         i = drawn(q, rng.random())
         mean = losses[segment, i]
         total += mean
         y = (1.0 if rng.random() < mean else 0.0) if bernoulli else mean
-        y += laplace(scale, rng)
+        y += laplace(1 / settings.epsilon, rng)
         for d in range(distinct):
             since[d] += rows[advised, d, i] * y / q[i]
         if t + 1 == checkpoints[reported]:
@@ -136,23 +156,21 @@ def _local_losses(tables, checkpoints, settings, rng):
 @jit
 def _batched_losses(tables, checkpoints, settings, rng):
     """Play cell by cell: only the arms' counts matter while nothing changes."""
-    eta, gamma, scale, tau = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
     experts, distinct, arms = group.shape[1], rows.shape[1], rows.shape[2]
-    score, gain, weight = np.zeros(experts), np.empty(experts), np.empty(experts)
+    score, gain, weight = np.zeros(experts), np.zeros(experts), np.empty(experts)
     crowd, q, paid = np.empty(distinct), np.empty(arms), np.empty(len(checkpoints))
     # plays of each arm in the cell, and the loss seen in them / probability of the arm
     counts, seen = np.empty(arms, np.int64), np.empty(arms)
     total, segment, advised, change, reported, t = 0.0, 0, 0, 0, 0, 0
     while t < horizon:
-        low, norm = score.min(), 0.0
+        _weigh(score, weight, settings)
+        norm = 0.0
         for j in range(experts):
-            weight[j] = math.exp(-eta * (score[j] - low))
             norm += weight[j]
-        end = t + tau
+        end = t + settings.tau
         last = min(end, horizon)
-        gain[:] = 0.0
         while t < last:
             if t == change:
                 segment, advised, change = next_segments(
@@ -166,9 +184,8 @@ def _batched_losses(tables, checkpoints, settings, rng):
             for d in range(distinct):
                 for i in range(arms):
                     q[i] += crowd[d] * rows[advised, d, i]
-            for i in range(arms):
-                q[i] = (1 - gamma) * q[i] / norm + gamma / arms
-                seen[i] = 0.0
+            _mix(q, norm, settings)
+            seen[:] = 0.0
             means = losses[segment]
             if stop - t == 1:
                 i = drawn(q, rng.random())
@@ -193,8 +210,7 @@ def _batched_losses(tables, checkpoints, settings, rng):
                 reported += 1
         if t < end:
             break
-        for j in range(experts):
-            score[j] += gain[j] / tau + laplace(scale, rng)
+        _end_batch(score, gain, arms, settings, rng)
     return paid
 
 
@@ -222,15 +238,13 @@ class EXP4Local(ExpertAlgorithm):
     id = "local-exp4"
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
-    steps, fast_run = Steps(ARM, NOTHING, _choose, _observe_local, EXPERT), _local_losses
+    steps = Steps(ARM, NOTHING, _choose_local, _observe_local, EXPERT)
+    fast_run = _local_losses
     rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.probability}
 
     @property
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
-
-    def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
-        return Settings(self.eta, self.gamma, 1 / self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -265,7 +279,8 @@ class EXP4Batched(ExpertAlgorithm):
     id = "batched-exp4"
     label = "Batched EXP4"
     source = "asi2025, Algorithm 2"
-    steps, fast_run = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
+    steps = Steps(ARM, NOTHING, _choose_batched, _observe_batched, EXPERT)
+    fast_run = _batched_losses
     rules = {
         "epsilon": FRACTION,
         "delta": checks.number_in(1e-300, 1),
@@ -293,8 +308,4 @@ class EXP4Batched(ExpertAlgorithm):
 
     def scale(self, arms: int, experts: int) -> float:
         """Return the Laplace scale of the noise on each score."""
-        spread = math.sqrt(experts * math.log(1 / self.delta))
-        return 3 * arms * spread / (self.gamma * self.tau * self.epsilon)
-
-    def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
-        return Settings(self.eta, self.gamma, self.scale(arms, experts), self.tau)
+        return _noise_scale(arms, experts, self.settings(None, arms, experts))

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.adversarial.base import AdversarialAlgorithm
-from privregret.adversarial.fast import SeparateRuns, drawn
+from privregret.adversarial.fast import SeparateRuns
 from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
+from privregret.core.noise import drawn
 
 THETA = 1 - 2 ** (-1 / 3)  # the skipping factor for second moments
 
@@ -48,13 +49,18 @@ def _choose(arms, state, settings, t, rng):
 
 
 @jit
+def _estimate(y, p, settings, t):
+    """Return the estimated loss y / p of an arm, or 0 if y is so large that it is skipped."""
+    return y / p if abs(y) <= THETA * settings.sigma * math.sqrt(t * p) else 0.0
+
+
+@jit
 def _observe(arms, state, settings, t, j, y, rng):
-    """Add y / p to the estimate, unless y is too large."""
-    if abs(y) <= THETA * settings.sigma * math.sqrt(t * arms[j]["p"]):
-        arms[j]["estimate"] += y / arms[j]["p"]
+    """Add the estimated loss."""
+    arms[j]["estimate"] += _estimate(y, arms[j]["p"], settings, t)
 
 
-# The same in several runs, bit by bit: see `fast.in_lanes`
+# The same in several runs, bit by bit: lanes of `fast.side_by_side`
 
 
 @jit
@@ -88,8 +94,7 @@ def _weigh(estimates, p, weights, sums, settings, t):
 @jit
 def _learn(estimates, p, weights, sums, settings, t, j, r, y):
     """As `_observe`, in run r."""
-    if abs(y) <= THETA * settings.sigma * math.sqrt(t * p[j, r]):
-        estimates[j, r] += y / p[j, r]
+    estimates[j, r] += _estimate(y, p[j, r], settings, t)
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,6 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     label = "HTINF"
     source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
     steps = Steps(ARM, STATE, _choose, _observe)
-    in_lanes = {"weigh": _weigh, "learn": _learn}
+    lane_steps = {"weigh": _weigh, "learn": _learn}
     rules = {"sigma": checks.positive}
     privacy, real_losses = NOT_PRIVATE, True

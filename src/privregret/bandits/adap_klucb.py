@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.bandits.base import PrivateBandit
-from privregret.bandits.index import leader, report
+from privregret.bandits.index import leader, noisy_mean, report
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace, successes
+from privregret.core.noise import successes
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 
 ARM = np.dtype(
@@ -32,13 +32,18 @@ EPISODE = np.dtype(
 
 
 @jit
+def _center(mean, size, log_t, settings):
+    """Return c, not yet clipped, and the level alpha ln t / n of an index: see `AdaPKLUCB`."""
+    level = settings.alpha * log_t / size
+    return mean + level / settings.epsilon, level
+
+
+@jit
 def _leader(arms, t, settings, rng):
     """Return an arm with the largest index in round t: see `AdaPKLUCB`."""
-    epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     for j in range(len(arms)):
-        bonus = alpha * log_t / arms[j]["size"]
-        center = min(max(arms[j]["mean"] + bonus / epsilon, 0.0), 1.0)
-        arms[j]["index"] = kl_inverse(center, bonus)
+        center, level = _center(arms[j]["mean"], arms[j]["size"], math.log(t), settings)
+        arms[j]["index"] = kl_inverse(min(max(center, 0.0), 1.0), level)
     return leader(arms, rng)
 
 
@@ -60,7 +65,7 @@ def _observe(arms, state, settings, t, j, reward, rng):
     if t + 1 == state["end"]:
         arm = arms[j]
         arm["pulls"] += arm["size"]
-        arm["mean"] = (state["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
+        arm["mean"] = noisy_mean(state["total"], arm["size"], settings.epsilon, rng)
 
 
 @jit
@@ -69,7 +74,7 @@ def _next(arms, queues, t, settings, rng):
 
     Arms whose index has reached 1 are in the queue of 0 pulls.
     """
-    epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
+    log_t = math.log(t)
     while True:
         q, bound, second = foremost(queues, log_t)
         size, value, slope = queues[q]["pulls"], 1.0, 0.0
@@ -77,20 +82,19 @@ def _next(arms, queues, t, settings, rng):
             if bound == 1:
                 return take(arms, queues, q)
         else:
-            bonus = alpha * log_t / size
-            x = arms[queues[q]["head"]]["mean"] + bonus / epsilon
+            x, level = _center(arms[queues[q]["head"]]["mean"], size, log_t, settings)
             if bound >= 1:
                 # Pinsker's inequality
-                bound = max(x, 0.0) + math.sqrt(bonus / 2)
+                bound = max(x, 0.0) + math.sqrt(level / 2)
             if bound >= 1:
-                bound = kl_inverse_bound(min(max(x, 0.0), 1.0), bonus)
+                bound = kl_inverse_bound(min(max(x, 0.0), 1.0), level)
                 # the index stays 1
                 if bound >= 1:
                     add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
                     continue
             y = min(bound, second)
             if x <= 0:
-                value, slope = -math.expm1(-bonus), HUGE
+                value, slope = -math.expm1(-level), HUGE
                 if value >= second:
                     return _any(arms, queues, q, rng)
             elif y <= x:
@@ -98,11 +102,11 @@ def _next(arms, queues, t, settings, rng):
             else:
                 step = y * (1 - y) / (y - x)
                 # a step of Newton's method, from above
-                value = y - (kl(x, y) - bonus) * step
+                value = y - (kl(x, y) - level) * step
                 if value >= second:
                     return take(arms, queues, q)
                 logits = math.log(x * (1 - y) / (y * (1 - x)))
-                slope = alpha / size * (1 - logits / epsilon) * step
+                slope = settings.alpha / size * (1 - logits / settings.epsilon) * step
         queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
 
 
@@ -140,7 +144,7 @@ def _pull_counts(means, checkpoints, settings, rng):
         reported = report(counts, checkpoints, reported, pulls, j, t + size)
         t += size
         pulls[j] += size
-        mean = (successes(size, means[j], rng) + laplace(1 / settings.epsilon, rng)) / size
+        mean = noisy_mean(successes(size, means[j], rng), size, settings.epsilon, rng)
         add(waiting, queues, size, j, mean, False, rng)
     return counts
 

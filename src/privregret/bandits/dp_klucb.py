@@ -9,16 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from privregret.bandits.base import PrivateBandit
-from privregret.bandits.index import report
+from privregret.bandits.index import leader, report
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace, successes
-from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
+from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse
 
 KLUCB, IMED = 0, 1
-TIES = ("random", "first")
 
 
 class BatchSettings(NamedTuple):
@@ -37,6 +36,7 @@ ARM = np.dtype(
         ("noisy", float),  # sum of all its batches
         ("pulls", np.int64),  # number of pulls in `noisy`
         ("mean", float),
+        ("index", float),
         ("batches", np.int64),  # number of completed batches
     ]
 )
@@ -51,35 +51,41 @@ BATCH = np.dtype(
 
 
 @jit
-def leader(arms, log_t, settings, rng):
+def _imed_index(divergence, pulls):
+    """Return DP-IMED's index (13), of d_epsilon between the arm's mean and the largest mean."""
+    return pulls * divergence + math.log(pulls)
+
+
+@jit
+def _leader(arms, log_t, settings, rng):
     """Return the arm with the best index, (12) or (13), at this ln t; ties by `settings`."""
-    epsilon, rule, first = settings.epsilon, settings.rule, settings.first
     top = 0.0
     for j in range(len(arms)):
         top = min(max(top, arms[j]["mean"]), 1.0)
-    best, chosen, ties = math.inf, 0, 0
     for j in range(len(arms)):
         x, n = min(max(arms[j]["mean"], 0.0), 1.0), arms[j]["pulls"]
-        if rule == IMED:
-            index = n * d_epsilon(x, top, epsilon) + math.log(n)
-        elif x < -best < 1 and n * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
-            # a bound shows that its index is below the best one so far; one that rounds to 1 is 1
-            continue
+        if settings.rule == IMED:
+            arms[j]["index"] = -_imed_index(d_epsilon(x, top, settings.epsilon), n)
         else:
-            index = -d_epsilon_inverse(x, log_t / n, epsilon)
-        if index < best:
-            best, chosen, ties = index, j, 1
-        elif index == best and not first:
-            ties += 1
-            if ties * rng.random() < 1:
-                chosen = j
-    return chosen
+            arms[j]["index"] = d_epsilon_inverse(x, log_t / n, settings.epsilon)
+    return leader(arms, rng, settings.first)
 
 
 @jit
 def _size(batch, ends):
     """Return the pulls of batch 0, 1, ... of an arm."""
     return ends[batch] - (ends[batch - 1] if batch > 0 else 0)
+
+
+@jit
+def _end_batch(arm, noisy_sum, size, forget):
+    """Add the noisy sum of a batch of that size, or forget the batches before."""
+    if forget:
+        arm["noisy"], arm["pulls"] = 0.0, 0
+    arm["noisy"] += noisy_sum
+    arm["pulls"] += size
+    arm["mean"] = arm["noisy"] / arm["pulls"]
+    arm["batches"] += 1
 
 
 @jit
@@ -91,7 +97,7 @@ def _choose(arms, state, settings, t, rng):
         j = state["started"]
         state["started"] += 1
     else:
-        j = leader(arms, settings.optimism * math.log(t), settings, rng)
+        j = _leader(arms, settings.optimism * math.log(t), settings, rng)
     state["leader"], state["total"] = j, 0.0
     state["end"] = t + _size(arms[j]["batches"], settings.ends)
     return j
@@ -102,13 +108,8 @@ def _observe(arms, state, settings, t, j, reward, rng):
     """Add the reward; at the end of a batch add its noisy sum."""
     state["total"] += reward
     if t + 1 == state["end"]:
-        arm = arms[j]
-        if settings.forget:
-            arm["noisy"], arm["pulls"] = 0.0, 0
-        arm["noisy"] += state["total"] + laplace(1 / settings.epsilon, rng)
-        arm["pulls"] += _size(arm["batches"], settings.ends)
-        arm["mean"] = arm["noisy"] / arm["pulls"]
-        arm["batches"] += 1
+        noisy_sum = state["total"] + laplace(1 / settings.epsilon, rng)
+        _end_batch(arms[j], noisy_sum, _size(arms[j]["batches"], settings.ends), settings.forget)
 
 
 @lru_cache(maxsize=256)
@@ -137,15 +138,14 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
 @jit
 def _tangent(x, y, epsilon, shrink, gone):
-    """Return d_epsilon and its derivative in y, for x <= y, to 1e-16 epsilon."""
+    """Return d_epsilon and its derivative in y, for x <= y."""
     rest = 1 - y + y * shrink
-    if y >= 1:
-        return epsilon * (1 - x), gone / max(rest, TINY)
     # the logits differ by more than epsilon
-    if x * rest < y * shrink:
-        log_rest = math.log1p(-y * gone) if rest > 0.5 else math.log(rest)
-        return -log_rest - epsilon * x, gone / rest
-    return kl(x, y), (y - x) / max(y * (1 - y), TINY)
+    if y >= 1 or x * rest < y * shrink:
+        slope = gone / max(rest, TINY)
+    else:
+        slope = (y - x) / max(y * (1 - y), TINY)
+    return d_epsilon(x, y, epsilon), slope
 
 
 @jit
@@ -202,7 +202,7 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
         if queues[q]["place"] != top:
             x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
             d, by_y = _tangent(x, top, epsilon, shrink, gone)
-            value = -n * d - math.log(n)
+            value = -_imed_index(d, n)
             queues[q]["value"], queues[q]["slope"] = value, max(-n * by_y, -HUGE)
             queues[q]["place"] = top
         if value >= second:
@@ -210,18 +210,17 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
 
 
 @jit
-def _batches(means, checkpoints, settings, given_arm, given, rng):
+def _batches(means, checkpoints, settings, sums_arm, sums, rng):
     """Return the pulls by the checkpoints; one arm's first noisy sums may be given."""
-    ends, epsilon, horizon, arms = settings.ends, settings.epsilon, checkpoints[-1], len(means)
-    counts = np.empty((len(checkpoints), arms), np.int64)
-    noisy_sum = np.zeros(arms)
-    pulls = np.zeros(arms, np.int64)
-    batches = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)
+    epsilon, horizon = settings.epsilon, checkpoints[-1]
+    arms = np.zeros(len(means), ARM)
+    counts = np.empty((len(checkpoints), len(means)), np.int64)
+    pulls = np.zeros(len(means), np.int64)
+    waiting, queues = no_queues(len(means))
     shrink, gone = math.exp(-epsilon), -math.expm1(-epsilon)
     started = reported = t = 0
     while t < horizon:
-        if started < arms:
+        if started < len(arms):
             j = started
             started += 1
         elif settings.rule == IMED:
@@ -229,22 +228,20 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
         else:
             log_t = settings.optimism * math.log(t + 1)
             j = _next_klucb(waiting, queues, log_t, settings, shrink, gone, rng)
-        size = ends[batches[j]] - pulls[j]
+        batch = arms[j]["batches"]
+        size = _size(batch, settings.ends)
         played = min(size, horizon - t)
         t += played
         reported = report(counts, checkpoints, reported, pulls, j, t)
         pulls[j] += played
         if played == size:
-            if settings.forget:
-                noisy_sum[j] = 0.0
-            if j == given_arm and batches[j] < len(given):
-                noisy_sum[j] += given[batches[j]]
+            if j == sums_arm and batch < len(sums):
+                noisy_sum = sums[batch]
             else:
-                noisy_sum[j] += successes(size, means[j], rng) + laplace(1 / epsilon, rng)
-            batches[j] += 1
-            known = size if settings.forget else pulls[j]
-            mean = min(max(noisy_sum[j] / known, 0.0), 1.0)
-            add(waiting, queues, known, j, mean, settings.first, rng)
+                noisy_sum = successes(size, means[j], rng) + laplace(1 / epsilon, rng)
+            _end_batch(arms[j], noisy_sum, size, settings.forget)
+            mean = min(max(arms[j]["mean"], 0.0), 1.0)
+            add(waiting, queues, arms[j]["pulls"], j, mean, settings.first, rng)
     return counts
 
 
@@ -254,14 +251,14 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @jit
-def _pull_counts_given(means, checkpoints, settings, arm, given, rng):
+def _pull_counts_given(means, checkpoints, settings, arm, sums, rng):
     """Return (runs, H, K) pulls, given the first B noisy sums of an arm: (runs, B)."""
-    counts = np.empty((len(given), len(checkpoints), len(means)), np.int64)
-    for run in range(len(given)):
-        one = _batches(means, checkpoints, settings, arm, given[run], rng)
+    counts = np.empty((len(sums), len(checkpoints), len(means)), np.int64)
+    for run in range(len(sums)):
+        pulls = _batches(means, checkpoints, settings, arm, sums[run], rng)
         for row in range(len(checkpoints)):
             for j in range(len(means)):
-                counts[run, row, j] = one[row, j]
+                counts[run, row, j] = pulls[row, j]
     return counts
 
 
@@ -307,7 +304,7 @@ class GeometricBatches(PrivateBandit):
         "epsilon": checks.epsilon,
         "alpha": checks.number_in(1.001, math.inf),
         "n0": checks.positive_int,
-        "ties": checks.one_of(*TIES),
+        "ties": checks.one_of("random", "first"),
         "power": checks.integer_in(0, 62),
     }
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from privregret.bandits.base import PrivateBandit
+from privregret.bandits.index import noisy_mean
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace, successes
+from privregret.core.noise import successes
 
 ARM = np.dtype([("total", float), ("mean", float), ("dropped", np.int64)])
 EPOCH = np.dtype(
@@ -78,7 +79,7 @@ def _observe(arms, state, settings, t, j, reward, rng):
     epsilon, length, largest = settings.epsilon, state["length"], -math.inf
     for i in range(len(arms)):
         if not arms[i]["dropped"]:
-            arms[i]["mean"] = (arms[i]["total"] + laplace(1 / epsilon, rng)) / length
+            arms[i]["mean"] = noisy_mean(arms[i]["total"], length, epsilon, rng)
             arms[i]["total"] = 0.0
             largest = max(largest, arms[i]["mean"])
     threshold = _threshold(state["epoch"], state["active"], epsilon, settings.beta)
@@ -119,7 +120,7 @@ def _pull_counts(means, checkpoints, settings, rng):
             mean = np.empty(width)
             for j in range(width):
                 total = successes(length, means[active[j]], rng)
-                mean[j] = (total + laplace(1 / epsilon, rng)) / length
+                mean[j] = noisy_mean(total, length, epsilon, rng)
             active = active[mean.max() - mean <= _threshold(epoch, width, epsilon, beta)]
     return counts
 

@@ -13,8 +13,14 @@ from privregret.divergence import kl
 
 
 @jit
+def _index(pulls, divergence, log_pulls):
+    """Return n kl(mean, largest mean) + ln n; of a bound on kl, a bound."""
+    return pulls * divergence + log_pulls
+
+
+@jit
 def _choose(arms, state, settings, t, rng):
-    """Play each arm once, then one with the smallest n kl(mean, largest mean) + ln n."""
+    """Play each arm once, then one with the smallest index."""
     if t <= len(arms):
         return t - 1
     top = 0.0
@@ -22,7 +28,7 @@ def _choose(arms, state, settings, t, rng):
         top = max(top, arms[j]["total"] / arms[j]["pulls"])
     for j in range(len(arms)):
         n = arms[j]["pulls"]
-        arms[j]["index"] = -(n * kl(arms[j]["total"] / n, top) + math.log(n))
+        arms[j]["index"] = -_index(n, kl(arms[j]["total"] / n, top), math.log(n))
     return leader(arms, rng)
 
 
@@ -51,7 +57,7 @@ def _pull_counts(means, checkpoints, settings, rng):
                 top = max(top, mean[j])
             best, ties, tied = math.inf, 0, False
             for j in range(arms):
-                lower = pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j]
+                lower = _index(pulls[j], height[j] + slope[j] * (top - at[j]), log_pulls[j])
                 if lower > best + 1e-9 * (1 + best):
                     # neither smallest nor tied
                     continue
@@ -59,7 +65,7 @@ def _pull_counts(means, checkpoints, settings, rng):
                 if mean[j] < top < 1:
                     height[j], at[j] = divergence, top
                     slope[j] = (top - mean[j]) / (top * (1 - top))
-                index = pulls[j] * divergence + log_pulls[j]
+                index = _index(pulls[j], divergence, log_pulls[j])
                 if index < best:
                     best, chosen, ties = index, j, 1
                 elif index == best:
@@ -76,8 +82,8 @@ def _pull_counts(means, checkpoints, settings, rng):
                         floor = max(floor, mean[j])
                 for j in range(arms):
                     if j != chosen:
-                        lower = pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j]
-                        others = min(others, lower)
+                        below = height[j] + slope[j] * (floor - at[j])
+                        others = min(others, _index(pulls[j], below, log_pulls[j]))
                 if log_pulls[chosen] + steps / pulls[chosen] < others - 1e-9 * (1 + others):
                     left = min(steps, checkpoints[reported] - t)
                     start = pulls[chosen] * floor

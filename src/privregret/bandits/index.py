@@ -1,4 +1,4 @@
-"""What the index policies share: their memory, ties, and how their event kernels pull and report.
+"""What bandit algorithms share: memory, ties, private means, and how event kernels pull and report.
 
 An event kernel goes from event to event: several pulls of one arm in a stretch of rounds.
 """
@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 ARM = np.dtype([("total", float), ("pulls", np.int64), ("index", float)])
 
@@ -20,14 +21,20 @@ def observe(arms, state, settings, t, j, reward, rng):
 
 
 @jit
-def leader(arms, rng):
-    """Return the arm with the largest index; of several, each with equal chance."""
+def noisy_mean(total, pulls, epsilon, rng):
+    """Release the mean of the rewards of so many pulls, by Laplace noise on their sum."""
+    return (total + laplace(1 / epsilon, rng)) / pulls
+
+
+@jit
+def leader(arms, rng, first=False):
+    """Return the arm with the largest index; of several the first, or each with equal chance."""
     best, chosen, ties = -math.inf, 0, 0
     for j in range(len(arms)):
         index = arms[j]["index"]
         if index > best:
             best, chosen, ties = index, j, 1
-        elif index == best:
+        elif index == best and not first:
             ties += 1
             if ties * rng.random() < 1:
                 chosen = j
@@ -56,7 +63,7 @@ def report(counts, checkpoints, reported, pulls, j, end):
     """Fill `counts` for the checkpoints in a stretch of rounds up to `end` that pull arm `j` only.
 
     `reported` rows are filled before, and the returned number now. `pulls` are those before the
-    stretch. It is as fast as the loop written out in a kernel.
+    stretch.
     """
     while reported < len(checkpoints) and checkpoints[reported] <= end:
         left = checkpoints[reported]

@@ -13,14 +13,19 @@ from privregret.divergence import kl, kl_inverse
 
 
 @jit
+def _index(mean, pulls, log_t):
+    """Return the largest q such that n kl(mean, q) <= ln t."""
+    return kl_inverse(mean, log_t / pulls)
+
+
+@jit
 def _choose(arms, state, settings, t, rng):
-    """Play each arm once, then one with the largest q such that n kl(mean, q) <= ln t."""
+    """Play each arm once, then one with the largest index."""
     if t <= len(arms):
         return t - 1
-    log_t = math.log(t)
     for j in range(len(arms)):
         n = arms[j]["pulls"]
-        arms[j]["index"] = kl_inverse(arms[j]["total"] / n, log_t / n)
+        arms[j]["index"] = _index(arms[j]["total"] / n, n, math.log(t))
     return leader(arms, rng)
 
 
@@ -60,7 +65,7 @@ def _pull_counts(means, checkpoints, settings, rng):
                 # computed only if it can reach the best one so far; a little slack keeps exact ties
                 if height[j] + slope[j] * (level - at[j]) < best * (1 - 1e-12):
                     continue
-                index = kl_inverse(mean[j], level / pulls[j])
+                index = _index(mean[j], pulls[j], level)
                 if mean[j] < index < 1:
                     height[j], at[j] = index, level
                     slope[j] = index * (1 - index) / (pulls[j] * (index - mean[j]))

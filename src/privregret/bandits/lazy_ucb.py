@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.bandits.base import PrivateBandit
-from privregret.bandits.index import report
+from privregret.bandits.index import noisy_mean, report
 from privregret.bandits.queues import add, no_queues, take
 from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace, successes
+from privregret.core.noise import successes
 
 ARM = np.dtype(
     [
@@ -49,7 +49,7 @@ def observe(arms, state, settings, t, j, reward, rng):
     arm["filled"] += 1
     if arm["filled"] == max(1, 2 * arm["size"]):
         arm["size"] = arm["filled"]
-        arm["mean"] = (arm["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
+        arm["mean"] = noisy_mean(arm["total"], arm["size"], settings.epsilon, rng)
         arm["total"], arm["filled"] = 0.0, 0
 
 
@@ -119,7 +119,7 @@ def _pull_counts(means, checkpoints, settings, rng):
         if missing[j] == 0:
             if q >= 0:
                 take(waiting, queues, q)
-            mean = (successes(size, means[j], rng) + laplace(1 / epsilon, rng)) / size
+            mean = noisy_mean(successes(size, means[j], rng), size, epsilon, rng)
             add(waiting, queues, size, j, mean, True, rng)
             missing[j] = 2 * size
     return counts

@@ -40,8 +40,8 @@ class Coins:
         order, pairs = np.argsort(codes), []
         for a, b in permutations(range(kinds), 2):
             first = np.flatnonzero(self.histograms[:, a])
-            found = np.searchsorted(codes[order], codes[first] - digits[a] + digits[b])
-            pairs.append(np.column_stack([first, order[found]]))
+            partner = np.searchsorted(codes[order], codes[first] - digits[a] + digits[b])
+            pairs.append(np.column_stack([first, order[partner]]))
         return np.concatenate(pairs)
 
     def variables(self, sums: bool) -> np.ndarray:
@@ -74,8 +74,8 @@ def best_rule(coins: Coins, epsilon: float, sums: bool = False) -> float:
     private = csr_array((factors, (count, ratios.ravel())), shape=(len(ratios), len(chances)))
     which = np.arange(len(x)).repeat(coins.actions), x.ravel()
     total = csr_array((np.ones(x.size), which), shape=(len(x), len(chances)))
-    found = linprog(-chances, private, np.zeros(len(ratios)), total, np.ones(len(x)), (0, None))
-    return -found.fun
+    solution = linprog(-chances, private, np.zeros(len(ratios)), total, np.ones(len(x)), (0, None))
+    return -solution.fun
 
 
 class Selection(NamedTuple):
@@ -90,28 +90,24 @@ def selection(coins: Coins, failure: float, share: float) -> Selection:
 
     It draws j with probability proportional to exp((s - e d_j)^+), s = ln(K / failure), for the own
     privacy parameter e with e n gap = 2 s - ln(share K). The distance d_j is n times the largest
-    total variation, over the `tested` sets of coins, from the law in which j is better.
+    total variation, over all sets of coins, from the law in which j is better.
     """
     n, K = coins.rounds, coins.actions
     s = np.log(K / failure)
     own = (2 * s - np.log(share * K)) / (n * coins.gap)
     distances = np.zeros((len(coins.histograms), K))
-    for j, seen in product(range(K), tested(K)):
+    subsets = [seen for size in range(1, K + 1) for seen in combinations(range(K), size)]
+    for j, seen in product(range(K), subsets):
         cells = np.unique(coins.rows[:, seen], axis=0, return_inverse=True)[1].ravel()
         law = np.zeros(2 ** len(seen))
         law[cells] = coins.law(j, list(seen))
-        found = np.stack([coins.histograms[:, cells == c].sum(axis=1) for c in range(len(law))], 1)
-        distances[:, j] = np.maximum(distances[:, j], np.abs(found - n * law).sum(axis=1) / 2)
+        cell_counts = coins.histograms @ (cells[:, None] == np.arange(len(law)))
+        distances[:, j] = np.maximum(distances[:, j], np.abs(cell_counts - n * law).sum(axis=1) / 2)
     logs = np.maximum(s - own * distances, 0)
     logs -= np.logaddexp.reduce(logs, axis=1, keepdims=True)
     loss = np.abs(logs[coins.neighbours[:, 0]] - logs[coins.neighbours[:, 1]]).max()
     crowd = nearly_good(np.log(K), failure, share)[1]
     return Selection(loss, own + np.log1p(np.expm1(own) * (share + crowd)))
-
-
-def tested(actions: int) -> list[tuple[int, ...]]:
-    """Return the sets of coins that the selection looks at: all of them."""
-    return [s for size in range(1, actions + 1) for s in combinations(range(actions), size)]
 
 
 def crowding(actions: int, correlated: bool = False) -> float:
@@ -124,19 +120,19 @@ def crowding(actions: int, correlated: bool = False) -> float:
     ones = np.arange(actions)
     zeros = (actions - ones) / actions
     # how often w of the others lose, how often w actions do in the common table, and both
-    one, none = np.eye(actions), np.zeros((actions, actions))
-    within = np.block([[-one, none, one], [none, -np.diag(zeros), one]])
+    identity, zero = np.eye(actions), np.zeros((actions, actions))
+    within = np.block([[-identity, zero, identity], [zero, -np.diag(zeros), identity]])
     means = [np.ones(actions), ones / (actions - 1)]
     means += [ones * (ones - 1) / max((actions - 1) * (actions - 2), 1)]
     sums = np.zeros((4, 3 * actions))
     sums[:3, :actions], sums[3, actions : 2 * actions] = means, 1
-    kept = [0, 1, 3] if correlated or actions == 2 else [0, 1, 2, 3]
+    moments = [0, 1, 3] if correlated or actions == 2 else [0, 1, 2, 3]
 
     def slack(rate):
-        known = np.array([1, rate, rate**2, 1])[kept]
+        right = np.array([1, rate, rate**2, 1])[moments]
         cost = np.repeat([0.0, -1.0], [2 * actions, actions])
-        found = linprog(cost, within, np.zeros(2 * actions), sums[kept], known, (0, None))
-        return rate - 1 - found.fun if found.status == 0 else -1.0
+        solution = linprog(cost, within, np.zeros(2 * actions), sums[moments], right, (0, None))
+        return rate - 1 - solution.fun if solution.status == 0 else -1.0
 
     rates = np.linspace(0.5, 1, 9)
     near = rates[np.argmax([slack(rate) for rate in rates])]

@@ -20,7 +20,6 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, v
 
 from privregret.core import checks, store
 
-FEEDBACKS = ("bandit", "full")
 # largest number of sequences of a game, for memory and time
 LARGEST = 2**18
 # Without these the solver stops early at small epsilon, where all plans are almost equally good.
@@ -111,7 +110,7 @@ class Game(checks.Validated):
     actions: int = 2
     rules = {
         "rounds": checks.integer_in(2, 9),
-        "feedback": checks.one_of(*FEEDBACKS),
+        "feedback": checks.one_of("bandit", "full"),
         "actions": checks.integer_in(2, 3),
     }
 
@@ -177,8 +176,11 @@ class Game(checks.Validated):
 
     def neighbours(self) -> np.ndarray:
         """Return the (sequences, T-1, seen-1) that differ in the observation of one round."""
+        codes = np.arange(self.sequences)[:, None, None]
         places = self.actions * (self.actions * self.seen) ** np.arange(self.rounds - 1)[::-1]
-        return _changed(np.arange(self.sequences), places, self.seen)
+        digits = codes // places[:, None] % self.seen
+        further = (digits + np.arange(1, self.seen)) % self.seen
+        return codes + (further - digits) * places[:, None]
 
     def opposed_tables(self) -> np.ndarray:
         """Return for two actions the (R^(T-1), T-1) tables in which both losses of a row change.
@@ -353,10 +355,10 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     orbit, first, plans = ([], [], 0)
     for t in range(1, T + 1):
         renamed = [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
-        kept, classes, _ = _orbits(renamed)
+        members, classes, _ = _orbits(renamed)
         orbit.append(plans + classes)
-        first.append(kept)
-        plans += len(kept)
+        first.append(members)
+        plans += len(members)
     # worst future regret, per table
     starts = plans + np.cumsum([0] + [len(h) for h in game.histories])
     width = starts[-1]
@@ -384,22 +386,20 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     leaves = slice(above.shape[0] - len(game.histories[-1]), above.shape[0])
     right = np.zeros(above.shape[0])
 
-    kept = sizes = classes = np.zeros(0, int)
+    members = sizes = classes = np.zeros(0, int)
     if math.isfinite(epsilon):
         pairs = game.neighbours()
-        numbers = [np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed]
-        kept, classes, sizes = _orbits(numbers)
-        both = orbit[-1][np.column_stack(np.divmod(kept, game.sequences))]
-        above = vstack([above, matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
+        members, classes, sizes = _pair_orbits(renamed, pairs)
+        columns = orbit[-1][np.column_stack(np.divmod(members, game.sequences))]
+        above = vstack([above, matrix([(columns, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
-    helpers = len(kept) if delta > 0 else 0
+    helpers = len(members) if delta > 0 else 0
     # excess over e^epsilon times the other probability; its sum is at most delta
     if helpers:
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
         renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
         there = game.opposed_tables()
-        numbers = [np.ravel(new[:, None] * len(new) + new[there]) for new in renamed]
-        _, pair_classes, pair_sizes = _orbits(numbers)
+        _, pair_classes, pair_sizes = _pair_orbits(renamed, there)
         chosen = np.unique(pair_classes, return_index=True)[1]
         added = matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
         above = block_array([[above, excess], [None, added]])
@@ -409,43 +409,45 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     cost[starts[0]] = 1.0
     bounds = np.full((width + helpers, 2), (0.0, np.inf))
     bounds[plans:width, 0] = -np.inf
-    known = np.zeros(equal.shape[0])
-    known[0] = 1.0
-    programme = cost, above.tocsr(), right, equal.tocsr(), known, bounds
+    mass = np.zeros(equal.shape[0])
+    mass[0] = 1.0
+    programme = cost, above.tocsr(), right, equal.tocsr(), mass, bounds
     # the interior point method may fail where the simplex method does not
     for method in ("highs-ipm", "highs-ds"):
-        found = linprog(*programme, method=method, options=TIGHT)
-        if not found.status:
+        solution = linprog(*programme, method=method, options=TIGHT)
+        if not solution.status:
             break
     else:
-        raise RuntimeError(f"the solver failed at rounds={T}, epsilon={epsilon:g}: {found.message}")
+        raise RuntimeError(
+            f"the solver failed at rounds={T}, epsilon={epsilon:g}: {solution.message}"
+        )
 
-    weights = np.maximum(-found.ineqlin.marginals, 0)
+    weights = np.maximum(-solution.ineqlin.marginals, 0)
     adversary = np.zeros((K, len(game.histories[-1])))
     # any action may be named 0
     for names, _, moved in game.renamings:
         adversary[names[0], game.renamed(T - 1, moved)] += weights[leaves] / len(game.renamings)
     pairs = np.zeros((game.sequences, T - 1, seen - 1))
     tables = np.zeros(0)
-    if len(kept):
-        weight = weights[leaves.stop : leaves.stop + len(kept)] / sizes
+    if len(members):
+        weight = weights[leaves.stop : leaves.stop + len(members)] / sizes
         pairs = weight[classes].reshape(pairs.shape)
     if helpers:
         tables = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes].reshape(there.shape)
-    plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
+    plan = game.repaired(solution.x[orbit[-1]], epsilon, delta)
     certificate = Certificate(adversary, pairs, tables)
-    return Minimax(float(found.fun), plan, certificate, game, epsilon, delta)
-
-
-def _changed(codes, places, base):
-    """Return (codes, places, base - 1) codes with the digit at each place raised by 1, 2, ..."""
-    digit = (codes[:, None] // places % base)[:, :, None]
-    return codes[:, None, None] + ((digit + np.arange(1, base)) % base - digit) * places[:, None]
+    return Minimax(float(solution.fun), plan, certificate, game, epsilon, delta)
 
 
 def _orbits(numbers):
     """Return least members, classes and sizes of the orbits of numbers under renamings."""
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
+
+
+def _pair_orbits(renamed, partners):
+    """Return the same of pairs: of code i with each partner in row i, both renamed."""
+    column = len(partners), *[1] * (partners.ndim - 1)
+    return _orbits([np.ravel(new.reshape(column) * len(new) + new[partners]) for new in renamed])
 
 
 def matrix(blocks: list, width: int) -> csr_array:

@@ -8,6 +8,7 @@ import numpy as np
 from privregret.core import checks
 from privregret.exact.regret import NEGLIGIBLE, Regret, expected_gap, expected_gaps, largest_gaps
 from privregret.full_information import FTNL
+from privregret.full_information.epochs import rounds_of
 from privregret.instances import StochasticLosses
 
 # evenly spaced phases that stand for a random one, with a formula and without
@@ -52,23 +53,23 @@ class PhasedFTNL(FTNL):
         """
         scale = self.noise_scale(np.exp(min(instance.log_actions, 700.0)))
         formula = len(instance.outcomes) == 1 and not instance.bits and self.noise == "gumbel"
-        many = (PHASES if formula else FEW_PHASES) if self.random_phase else 1
-        phases = (np.arange(many) + 0.5) / many if self.random_phase else np.zeros(1)
+        count = (PHASES if formula else FEW_PHASES) if self.random_phase else 1
+        phases = (np.arange(count) + 0.5) / count if self.random_phase else np.zeros(1)
         all_lengths = [epoch_lengths(self.growth, int(horizons[-1]), phase) for phase in phases]
-        known = np.unique(np.concatenate(all_lengths))
-        bounds = largest_gaps(instance, known, self.noise, scale)
-        some = bounds * known >= NEGLIGIBLE
-        gaps, errors = np.zeros(len(known)), np.where(some, 0.0, bounds)
-        gaps[some], errors[some] = expected_gaps(instance, known[some], self.noise, scale)
+        rounds = np.unique(np.concatenate(all_lengths))
+        bounds = largest_gaps(instance, rounds, self.noise, scale)
+        costly = bounds * rounds >= NEGLIGIBLE
+        gaps, errors = np.zeros(len(rounds)), np.where(costly, 0.0, bounds)
+        gaps[costly], errors[costly] = expected_gaps(instance, rounds[costly], self.noise, scale)
         first, _ = expected_gap(instance, 0, "none", 1.0)
         curves, off = [], np.zeros(len(horizons))
         for lengths in all_lengths:
             starts = np.cumsum(lengths) - lengths
             played = np.clip(horizons[:, None] - starts, 0, lengths)
-            chosen = np.searchsorted(known, lengths[:-1])
+            chosen = np.searchsorted(rounds, lengths[:-1])
             curves.append(played[:, 0] * first + played[:, 1:] @ gaps[chosen])
-            off += played[:, 1:] @ errors[chosen] / many
-        if many > 1:
+            off += played[:, 1:] @ errors[chosen] / count
+        if count > 1:
             off += np.abs(np.mean(curves[::2], axis=0) - np.mean(curves[1::2], axis=0))
         return Regret(np.mean(curves, axis=0), off)
 
@@ -77,6 +78,6 @@ def epoch_lengths(growth: float, horizon: int, phase: float = 0.0) -> np.ndarray
     """Return the rounds of each epoch that starts by the horizon, when U = phase."""
     size, lengths, played = growth**phase, [], 0
     while played < horizon:
-        lengths.append(int(min(math.ceil(size), 2.0**62)))
+        lengths.append(rounds_of(size))
         size, played = size * growth, played + lengths[-1]
     return np.array(lengths)

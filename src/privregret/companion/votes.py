@@ -10,7 +10,7 @@ from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
 from privregret.core import checks
 from privregret.core.algorithm import EPSILON_DP, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import GUMBEL
+from privregret.core.noise import GUMBEL, drawn
 from privregret.exact import Regret
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import noisy_leader
@@ -71,17 +71,7 @@ def _elected(actions, ballot, epoch, rng):
         above = max(actions[i]["votes"] - threshold, 0)
         actions[i]["weight"] = math.exp(ballot.rate * (above - most))
         mass += actions[i]["weight"]
-    return _picked(actions, rng.random() * mass)
-
-
-@jit
-def _picked(actions, pick):
-    """Return the action whose interval holds `pick`; intervals are as long as the weights."""
-    for i in range(len(actions) - 1):
-        if pick < actions[i]["weight"]:
-            return i
-        pick -= actions[i]["weight"]
-    return len(actions) - 1
+    return drawn(actions["weight"], rng.random() * mass)
 
 
 @jit
@@ -218,7 +208,7 @@ def _tested(actions, settings, length, rng):
         actions[i]["weight"] = math.exp(settings.tilt * (above - most))
         mass += actions[i]["weight"]
     pick = rng.random() * mass
-    return -1 if pick < nothing else _picked(actions, pick - nothing)
+    return -1 if pick < nothing else drawn(actions["weight"], pick - nothing)
 
 
 @jit

@@ -78,6 +78,17 @@ def successes(n, p, rng):
 
 
 @jit
+def drawn(weights, u):
+    """Return the index that a uniform number u draws: u is below the sum of the weights."""
+    index = 0
+    # to the end, because a processor cannot predict an early exit
+    for i in range(len(weights) - 1):
+        u -= weights[i]
+        index += u >= 0
+    return index
+
+
+@jit
 def draw(noise, scale, rng):
     """Draw a noise, given by its code.
 

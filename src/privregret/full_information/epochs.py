@@ -9,7 +9,7 @@ import numpy as np
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import CODES, NONE, TIE, draw, successes
+from privregret.core.noise import CODES, NONE, TIE, draw, drawn, successes
 from privregret.full_information.base import FullInformationAlgorithm
 
 PREFIXES = ("full", "random", "half")
@@ -51,7 +51,7 @@ def _first_size(selector, rng):
 
 
 @jit
-def _length(size):
+def rounds_of(size):
     """Rounds of an epoch of that size, so few that 64 bits can count them."""
     return int(min(math.ceil(size), 2.0**62))
 
@@ -67,7 +67,7 @@ def _choose(actions, epoch, selector, t, rng):
         epoch["size"] *= selector.growth
     else:
         return epoch["leader"]
-    epoch["start"], epoch["length"] = t, _length(epoch["size"])
+    epoch["start"], epoch["length"] = t, rounds_of(epoch["size"])
     epoch["used"] = _prefix_length(epoch["length"], selector.prefix, rng)
     return epoch["leader"]
 
@@ -84,21 +84,28 @@ def _observe(actions, epoch, selector, t, j, losses, rng):
 
 
 @jit
+def _challenge(leading, i, loss, noise, scale, rng):
+    """Return who leads after action i, as (score, action, number of ties)."""
+    best, leader, ties = leading
+    score, tie = draw(noise, scale, rng) - loss, TIE if noise == NONE else 0.0
+    if score > best + tie:
+        return score, i, 1
+    # each of n equal sums wins with probability 1 / n
+    if score >= best - tie and noise == NONE:
+        ties += 1
+        if rng.random() * ties < 1:
+            leader = i
+    return best, leader, ties
+
+
+@jit
 def noisy_leader(actions, noise, scale, rng):
     """Return the winner of report noisy max, and reset the sums."""
-    tie = TIE if noise == NONE else 0.0
-    best, leader, ties = -math.inf, 0, 0
+    leading = -math.inf, 0, 0
     for i in range(len(actions)):
-        score = draw(noise, scale, rng) - actions[i]["loss"]
+        leading = _challenge(leading, i, actions[i]["loss"], noise, scale, rng)
         actions[i]["loss"] = 0.0
-        if score > best + tie:
-            best, leader, ties = score, i, 1
-        # each of n equal sums wins with probability 1 / n
-        elif score >= best - tie and noise == NONE:
-            ties += 1
-            if rng.random() * ties < 1:
-                leader = i
-    return leader
+    return leading[1]
 
 
 @jit
@@ -117,14 +124,9 @@ def _play_counts(data, checkpoints, selector, rng):
     for g in range(groups):
         smallest = min(smallest, np.dot(probabilities, np.ascontiguousarray(outcomes[:, g])))
     hits = np.empty(kinds, np.int64)
-    pick = rng.random() * counts.sum()
-    leader = 0
-    while pick >= counts[leader] and leader < groups - 1:
-        pick -= counts[leader]
-        leader += 1
+    leader = drawn(counts, rng.random() * counts.sum())
     start, reported, size = 0, 0, _first_size(selector, rng)
-    length = _length(size)
-    tie = TIE if noise == NONE else 0.0
+    length = rounds_of(size)
     while start < horizon:
         used = _prefix_length(length, prefix, rng)
         end = min(start + length, horizon)
@@ -142,28 +144,23 @@ def _play_counts(data, checkpoints, selector, rng):
                 rest -= probabilities[i]
             hits[kinds - 1] = left
             base = int(used * smallest)
-            best, ties = -math.inf, 0
+            leading = -math.inf, 0, 0
             for g in range(groups):
                 shared = 0.0
                 for i in range(kinds):
                     shared += hits[i] * (outcomes[i, g] - outcomes[i, 0])
                 for _ in range(counts[g]):
+                    loss = shared
                     if bits or resampling:
-                        whole = -base
+                        own = -base
                         for i in range(kinds):
-                            whole += successes(hits[i], outcomes[i, g], rng)
-                        score = draw(noise, scale, rng) - whole
-                    else:
-                        score = draw(noise, scale, rng) - shared
-                    if score > best + tie:
-                        best, leader, ties = score, g, 1
-                    elif score >= best - tie and noise == NONE:
-                        ties += 1
-                        if rng.random() * ties < 1:
-                            leader = g
+                            own += successes(hits[i], outcomes[i, g], rng)
+                        loss = float(own)
+                    leading = _challenge(leading, g, loss, noise, scale, rng)
+            leader = leading[1]
         start = end
         size *= growth
-        length = _length(size)
+        length = rounds_of(size)
     return result
 
 

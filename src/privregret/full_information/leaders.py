@@ -8,7 +8,7 @@ import numpy as np
 from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import TIE
+from privregret.core.noise import TIE, drawn
 from privregret.full_information.base import FullInformationAlgorithm
 
 # sum of its losses so far; weight in the softmax
@@ -30,11 +30,7 @@ def _choose(actions, state, settings, t, rng):
         else:
             actions[i]["weight"] = math.exp(-eta * behind)
         mass += actions[i]["weight"]
-    pick, j = rng.random() * mass, 0
-    while pick >= actions[j]["weight"] and j < len(actions) - 1:
-        pick -= actions[j]["weight"]
-        j += 1
-    return j
+    return drawn(actions["weight"], rng.random() * mass)
 
 
 @jit

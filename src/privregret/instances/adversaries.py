@@ -52,8 +52,8 @@ def _distributions(name, value):
 def _groups(name, value):
     group = np.ascontiguousarray(value)
     if group.dtype.kind not in "iu" or group.ndim != 2 or len(group) == 0 or group.shape[1] < 2:
-        found = f"shape {group.shape} of {group.dtype}"
-        raise ValueError(f"{name} must have shape (A, N), N >= 2, whole numbers, got {found}")
+        shape = f"shape {group.shape} of {group.dtype}"
+        raise ValueError(f"{name} must have shape (A, N), N >= 2, whole numbers, got {shape}")
     return group.astype(np.int16 if group.min() >= 0 and group.max() < 2**15 else np.int64)
 
 
@@ -86,9 +86,9 @@ class _Oblivious(Problem):
         """
         played = np.asarray(played)
         if played.dtype.kind not in "fiu" or played.shape[-1:] != (len(rounds),):
-            found = f"shape {played.shape} of {played.dtype}"
+            shape = f"shape {played.shape} of {played.dtype}"
             raise TypeError(
-                f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {found}"
+                f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {shape}"
             )
         if not np.isfinite(played).all():
             wrong = played[~np.isfinite(played)][0]

@@ -45,22 +45,36 @@ class Problem(checks.Validated, ABC):
     def play_counts(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         """Return what `Algorithm.run` does, (H, arms) counts by the checkpoints, from what
         `play(table, rng)` does on a table that is drawn from `rng`."""
-        return counts_of(
-            play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.memory_sizes
-        )
+        horizon, actions = int(checkpoints[-1]), self.memory_sizes[0]
+        played = actions_of(play(self.table(horizon, rng), rng), horizon, actions)
+        parts = np.split(played, checkpoints[:-1])
+        return np.array([np.bincount(part, minlength=actions) for part in parts]).cumsum(axis=0)
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return (..., H) pseudo-regret of (..., H, arms) counts in rounds 1..rounds[h]."""
-        return regret_of(played, rounds, self.gaps)
+        """Return (..., H) pseudo-regret of (..., H, arms) counts in rounds 1..rounds[h].
+
+        Counts that are negative, not whole, or do not sum to the rounds are errors.
+        """
+        array, gaps = np.asarray(played), self.gaps
+        if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), len(gaps)):
+            shape = f"shape {array.shape} of {array.dtype}"
+            wanted = f"(..., {len(rounds)}, {len(gaps)}) whole numbers, counts of each arm"
+            raise TypeError(f"run must return {wanted}, got {shape}")
+        counts = np.ascontiguousarray(array, np.int64).reshape(-1, len(gaps))
+        regrets, sound = _summed(counts, np.asarray(rounds, np.int64), gaps)
+        if not sound:
+            wanted = checks.shown(np.asarray(rounds).tolist())
+            raise ValueError(f"run must return counts >= 0 that sum to the checkpoints, {wanted}")
+        return regrets.reshape(array.shape[:-1])
 
 
 def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
     """Check that `play` returned one of the arms for each round; return a (T,) array."""
     actions = np.asarray(actions)
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
-        found = f"shape {actions.shape} of {actions.dtype}"
+        shape = f"shape {actions.shape} of {actions.dtype}"
         raise TypeError(
-            f"play must return {horizon} whole numbers, one action per round, got {found}"
+            f"play must return {horizon} whole numbers, one action per round, got {shape}"
         )
     if actions.min() < 0 or actions.max() >= arms:
         t = int(((actions < 0) | (actions >= arms)).argmax())
@@ -68,33 +82,6 @@ def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
             f"play must return one of 0..{arms - 1}, got {actions[t]} in round {t + 1}"
         )
     return actions.astype(np.int64, copy=False)
-
-
-def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
-    """Return the (H, K) number of rounds 1..checkpoints[h] with each arm; see `actions_of`."""
-    actions = actions_of(actions, int(checkpoints[-1]), arms)
-    parts = np.split(actions, checkpoints[:-1])
-    return np.array([np.bincount(part, minlength=arms) for part in parts]).cumsum(axis=0)
-
-
-def regret_of(
-    played: ArrayLike, rounds: Sequence[int] | np.ndarray, gaps: np.ndarray
-) -> np.ndarray:
-    """Return (..., H) sums of gaps over (..., H, K) pull counts in rounds 1..rounds[h].
-
-    Counts that are negative, not whole, or do not sum to the rounds are errors.
-    """
-    array = np.asarray(played)
-    if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), len(gaps)):
-        found = f"shape {array.shape} of {array.dtype}"
-        wanted = f"(..., {len(rounds)}, {len(gaps)}) whole numbers, counts of each arm"
-        raise TypeError(f"run must return {wanted}, got {found}")
-    counts = np.ascontiguousarray(array, np.int64).reshape(-1, len(gaps))
-    regrets, sound = _summed(counts, np.asarray(rounds, np.int64), gaps)
-    if not sound:
-        wanted = checks.shown(np.asarray(rounds).tolist())
-        raise ValueError(f"run must return counts >= 0 that sum to the checkpoints, {wanted}")
-    return regrets.reshape(array.shape[:-1])
 
 
 @jit
