@@ -112,7 +112,7 @@ def test_where_git_cannot_say_what_was_published_counts(folder, monkeypatch, cap
     git(folder, "init", "-q")
     save(folder, "runs: int = 7\nnew = 1")
     known = {"notebooks": {"demo/one": {"parameters": {"runs": 3}}}, "outputs": {}}
-    monkeypatch.setattr(batch.record, "read", lambda _: known)
+    monkeypatch.setattr(batch.manifest, "read", lambda _: known)
     (folder / ".git/HEAD").write_text("damaged")
     (job,) = batch.jobs(["demo/one"], {})
     assert job.parameters == {"runs": 3, "new": 1} and job.changed == {"runs": 3}

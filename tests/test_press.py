@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from conftest import ROOT, refused
 
-from privregret.press import batch, notebook, papers, publish, record, text
+from privregret.press import batch, manifest, notebook, papers, publish, text
 from privregret.press.papers import PAPERS
 
 NAME = "hu2021/4-bandit-setting"
@@ -34,8 +34,8 @@ def test_the_manifest_has_the_parameters_of_the_last_run_though_no_number_moved(
         monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/one", given))
         notebook.current.texts["table"] = {"one": {"caption": f"{PAPERS['hu2021'].cited}: it."}}
         publish.table(data, "one")
-        record.adopt(staged, root, "hu2021/one", origin)
-        assert record.read(root)["notebooks"]["hu2021/one"]["parameters"] == given
+        manifest.adopt(staged, root, "hu2021/one", origin)
+        assert manifest.read(root)["notebooks"]["hu2021/one"]["parameters"] == given
 
 
 def test_the_entry_of_a_key_comes_before_those_of_patterns():
@@ -68,7 +68,7 @@ def test_a_paper_that_is_not_complete_is_one_line(tmp_path):
 def test_a_number_moves_by_more_than_rounding_only():
     """In each column: those that are equal, and those that are not."""
     kept = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, np.nan], "name": ["a", "b"]})
-    assert not record.moved(kept, kept.assign(x=kept.x * (1 + 1e-12)))
+    assert not manifest.moved(kept, kept.assign(x=kept.x * (1 + 1e-12)))
     for column, value in (("x", [1.0, 2.1]), ("y", [3.1, np.nan]), ("y", [3.0, 1.0])):
-        assert record.moved(kept, kept.assign(**{column: value}))
-    assert record.moved(kept, kept.assign(name=["a", "c"])) and record.moved(kept, kept[:1])
+        assert manifest.moved(kept, kept.assign(**{column: value}))
+    assert manifest.moved(kept, kept.assign(name=["a", "c"])) and manifest.moved(kept, kept[:1])

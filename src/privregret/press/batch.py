@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from privregret.core import files
 from privregret.core.files import PACKAGE, ROOT, digest, locked
-from privregret.press import missing, notebook, reached, record, render, text
+from privregret.press import manifest, missing, notebook, reached, render, text
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 from privregret.press.papers import PAPERS
 
@@ -90,7 +90,7 @@ def read(name: str) -> tuple[bytes, str, dict]:
 
 def notebooks() -> list[str]:
     """The names of all notebooks. Scratch and copies are skipped with a word, if unpublished."""
-    published, names = record.read(ROOT)["notebooks"], []
+    published, names = manifest.read(ROOT)["notebooks"], []
     for path in sorted(NOTEBOOKS.glob("[!.]*/*.ipynb")):
         name = path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
         try:
@@ -202,9 +202,11 @@ def origin(name: str, found: dict[str, str]) -> dict[str, str]:
 
 def outputs(name: str, root: Path) -> dict[str, str]:
     """All that a notebook has made below a root: path -> hash, "" for a missing file."""
-    said = record.of_notebook(record.read(root), name)
+    said = manifest.of_notebook(manifest.read(root), name)
     paths = [f"figures/{o}{ending}" for o, e in said["outputs"].items() for ending in e["files"]]
-    found = {path: record.hashed(root / path) for path in [*paths, f"build/notebooks/{name}.ipynb"]}
+    found = {
+        path: manifest.hashed(root / path) for path in [*paths, f"build/notebooks/{name}.ipynb"]
+    }
     return found | {"figures/manifest.json": digest(json.dumps(said, sort_keys=True).encode())}
 
 
@@ -226,7 +228,7 @@ def why_stale(job: Job, root: Path) -> str:
     """The reason to run a notebook again; "" if it is up to date."""
     if job.problem:
         return job.problem
-    said = record.of_notebook(record.read(root), job.name)["notebook"].get("parameters", {})
+    said = manifest.of_notebook(manifest.read(root), job.name)["notebook"].get("parameters", {})
     was = {p: said[p] for p, v in job.parameters.items() if said.get(p, v) != v}
     if was:
         return ", ".join(f"{p}={job.parameters[p]!r} (was {v!r})" for p, v in was.items())
@@ -332,9 +334,9 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         if moved := stamps ^ _stamps(job):
             raise UsageError(f"{min(moved)[0]} changed while it ran: run it again")
         fresh = "PRIVREGRET_STORE" in variables
-        record.adopt(staged, root, job.name, origin(job.name, before), gone, fresh)
+        manifest.adopt(staged, root, job.name, origin(job.name, before), gone, fresh)
         if root == ROOT:
-            with record.still(root):
+            with manifest.still(root):
                 text.list_ids(ids)
         render.render(root)
         done.parent.mkdir(parents=True, exist_ok=True)
@@ -342,7 +344,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         seconds = time.monotonic() - began
         mark |= {"files": before | outputs(job.name, root), "seconds": round(seconds, 1)}
         files.write(stamp(job.name, root), json.dumps(mark, indent=1).encode())
-        said = record.read(root)["notebooks"][job.name].get("findings", [])
+        said = manifest.read(root)["notebooks"][job.name].get("findings", [])
         return 0, f"{job.name}: {seconds:.0f} s, {render.said(said) or 'no findings'}"
     except DeadKernelError:
         why = "out of memory, or a damaged .cache: make clean?"
@@ -395,7 +397,7 @@ def reproduce(
             raise OSError(f"{folder} cannot be written: --output names another folder")
     if output:
         try:
-            record.claim(root, whole=True)
+            manifest.claim(root, whole=True)
         except ValueError as problem:
             raise UsageError(f"--output: {problem}") from None
     if other := unlocked():
@@ -411,12 +413,12 @@ def reproduce(
         _forget_bytecode()
         code = _all(todo, root, at_once, fresh, gone, held)
         if gone and not words and not code:
-            removed = record.forget(root, gone)
+            removed = manifest.forget(root, gone)
             left = ", ".join(removed) or "nothing is left of their outputs"
             print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {left}")
         if away and not words:
             print(f"{', '.join(sorted(away))}: {why}")
-        if not code or record.read(root)["notebooks"]:
+        if not code or manifest.read(root)["notebooks"]:
             render.render(root)
         elif new and not (root / "build/failed").exists():
             held.callback(shutil.rmtree, root, ignore_errors=True)
@@ -475,7 +477,7 @@ def _all(todo, root, at_once, fresh, gone, held):
 def absent(names: list[str]) -> tuple[set[str], set[str], str]:
     """Published notebooks that are deleted, those that are not here for another reason, such as a
     sparse checkout, and why the outputs of these stay."""
-    missing = record.read(ROOT)["notebooks"].keys() - {*names}
+    missing = manifest.read(ROOT)["notebooks"].keys() - {*names}
     why = "not here, but in git, so outputs stay: git checkout brings it back, git rm removes it"
     try:
         away = missing & notebook.in_index() if missing else set()
@@ -489,10 +491,10 @@ def absent(names: list[str]) -> tuple[set[str], set[str], str]:
 
 def unlocked() -> str:
     """Which libraries of a kernel are not those of the lock, in words; "" if all are."""
-    ask, lock = [sys.executable, "-c", VERSIONS, *record.LIBRARIES], (ROOT / LOCK).read_text()
+    ask, lock = [sys.executable, "-c", VERSIONS, *manifest.LIBRARIES], (ROOT / LOCK).read_text()
     found = subprocess.check_output(ask, env=os.environ | ENVIRONMENT, text=True).split()
-    wanted = [re.findall(rf"(?m)^{name}==([\w.]+)", lock) for name in record.LIBRARIES]
-    rows = [row for row in zip(record.LIBRARIES, found, wanted, strict=True) if row[2]]
+    wanted = [re.findall(rf"(?m)^{name}==([\w.]+)", lock) for name in manifest.LIBRARIES]
+    rows = [row for row in zip(manifest.LIBRARIES, found, wanted, strict=True) if row[2]]
     wrong = [f"{name} is {is_}, not {' or '.join(of)}" for name, is_, of in rows if is_ not in of]
     return f"{', '.join(wrong)} as in {LOCK}" if wrong else ""
 

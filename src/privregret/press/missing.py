@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from privregret.core.files import PACKAGE, ROOT
-from privregret.press import record, text
+from privregret.press import manifest, text
 from privregret.press.papers import OURS, PAPERS
 
 # a row of a notebook's table: the verdict, and the id of the finding that has it
@@ -29,7 +29,7 @@ def of_paper(key: str) -> Iterator[str]:
             where = "cases.py" if defined == "case" else "bounds.csv"
             yield f"tests/{where} has no {defined} of {name}"
     planted = [said for file, said in tests.items() if file.parent.name == "planted"]
-    published = record.read(ROOT)["notebooks"]
+    published = manifest.read(ROOT)["notebooks"]
     for book in books:
         name = f"{key}/{book.stem}"
         yield from _of_notebook(name, published.get(name, {}))

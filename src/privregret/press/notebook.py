@@ -30,7 +30,7 @@ except ImportError:  # native Windows
 
 from privregret.core.files import CHECKOUT, PACKAGE, ROOT, digest, other_clone
 from privregret.core.mistakes import OneLine
-from privregret.press import record, render, tex, text
+from privregret.press import manifest, render, tex, text
 
 NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"
 END = "application/vnd.privregret.end+json"
@@ -146,7 +146,7 @@ def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
         old = _head(f"./{name}.ipynb")
     except (OSError, ValueError, LookupError, SyntaxError) as problem:
         tell(str(problem))
-        old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters") or {}
+        old = manifest.read(ROOT)["notebooks"].get(name, {}).get("parameters") or {}
     # what is saved may be half-typed, or `runs = len(tasks)`
     with suppress(OSError, ValueError, SyntaxError):
         saved = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes())
@@ -219,7 +219,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
         except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"{name}: {error}") from None
     try:
-        record.claim(output_root())
+        manifest.claim(output_root())
     except (OSError, ValueError) as error:
         raise ParameterError(f"{name}: {error} (PRIVREGRET_OUTPUT names another folder)") from None
 

@@ -23,7 +23,7 @@ from IPython.display import HTML, Image, Markdown, display
 from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
-from privregret.press import notebook, record, render, style, text
+from privregret.press import notebook, render, style, text
 from privregret.press.findings import (
     CLAIM,
     LIMITS,
@@ -34,9 +34,16 @@ from privregret.press.findings import (
     in_words,
     numbers_of,
 )
+from privregret.press.manifest import (
+    KINDS,
+    LIBRARIES,
+    NAME,
+    changing,
+    of_notebook,
+    refuse_clashes,
+)
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.record import KINDS, LIBRARIES
 from privregret.press.tex import folded, one_epsilon, power, tex_escape
 from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
@@ -163,7 +170,7 @@ def number(name: str, value, meaning: str) -> None:
         taken = "with neither 'var' nor 'end' in front, and none that counts findings"
         raise ValueError(f"a macro's name is letters such as huRatio, {taken}, got {name!r}")
     with _changing() as (manifest, mine):
-        record.refuse_clashes(manifest, notebook.current.name, [name])
+        refuse_clashes(manifest, notebook.current.name, [name])
         entry = numbers_of(exactly(value)) | {"meaning": " ".join(meaning.split()) + _other()}
         mine.setdefault("numbers", {})[name] = entry
 
@@ -284,7 +291,7 @@ def _other():
 def _changing():
     """The manifest, and what it says of the notebook, of whose earlier run nothing is left."""
     running = notebook.running()
-    with record.changing(output_root()) as manifest:
+    with changing(output_root()) as manifest:
         if not running.published:
             if (other := _other()) and get_ipython():
                 display(Markdown(f"**{other.strip()}**"))
@@ -296,7 +303,7 @@ def _changing():
             if slips := running.texts.get("slip"):
                 made_with["slips"] = _filled([{"key": k} | slip for k, slip in slips.items()], {})
             manifest["notebooks"][running.name] = made_with
-            for output in record.of_notebook(manifest, running.name)["outputs"]:
+            for output in of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
         yield manifest, manifest["notebooks"][running.name]
     # not where something was refused: then nothing is written
@@ -324,13 +331,13 @@ def _few_colours(fig):
 
 
 def _publish(kind, name, caption, contents, **more):
-    if not record.NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         text = f"a {kind}'s name is paper key, slash, key of small letters, digits, - and ."
         raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
     written = dict(zip(KINDS[kind], contents, strict=True))
     with _changing() as (manifest, _):
-        record.refuse_clashes(manifest, running.name, [name])
+        refuse_clashes(manifest, running.name, [name])
         if (had := manifest["outputs"].get(name, {}).get("kind", kind)) != kind:
             raise ValueError(f"{name} is already published as a {had}: give the {kind} another key")
         for ending, content in written.items():

@@ -15,7 +15,7 @@ import jinja2
 import pandas as pd
 
 from privregret.core.files import PACKAGE, ROOT, write
-from privregret.press import record, tex
+from privregret.press import tex
 from privregret.press.findings import (
     CLAIM,
     ERROR,
@@ -28,6 +28,8 @@ from privregret.press.findings import (
     at_tolerance,
     in_words,
 )
+from privregret.press.manifest import KINDS as ENDINGS
+from privregret.press.manifest import read, still
 from privregret.press.papers import PAPERS, title
 
 COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
@@ -54,7 +56,7 @@ TEMPLATES = jinja2.Environment(
 )
 TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
-TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
+TEMPLATES.globals |= {"failures": FAILURES, "endings": ENDINGS, "short": tex.short}
 TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
 TEMPLATES.globals |= {"integer": tex.integer, "in_words": in_words}
 
@@ -69,7 +71,7 @@ def filled(template: str, **values) -> str:
 
 def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without blocks stays as it is."""
-    manifest = record.read(root)
+    manifest = read(root)
     rows = list(_rows(manifest))
     listed = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
     tally = [(paper, _count(of)) for paper, of in listed.items()] + [("all", _count(rows))]
@@ -298,6 +300,6 @@ def differing(root: Path) -> dict[str, str]:
 
 def render(root: Path) -> None:
     """Write all that is made from the manifest below `root`, where it differs."""
-    with record.still(root):
+    with still(root):
         for path, text in differing(root).items():
             write(root / path, text.encode())

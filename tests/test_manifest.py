@@ -17,7 +17,7 @@ from test_publish import DATA, HU, draw, find, said
 
 from privregret.core import files
 from privregret.core.files import ROOT, locked
-from privregret.press import batch, notebook, publish, record, render, tex
+from privregret.press import batch, manifest, notebook, publish, render, tex
 
 ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
 
@@ -51,8 +51,8 @@ def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):
     monkeypatch.setattr(notebook.current, "name", "hu2021/one")
     draw("kept", data=DATA * 2)
     draw("new")
-    record.adopt(staged, root, "hu2021/one", ORIGIN)
-    assert set(record.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
+    manifest.adopt(staged, root, "hu2021/one", ORIGIN)
+    assert set(manifest.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
     assert not list((root / "figures/hu2021").glob("dropped*"))
     assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
     assert "huOld" not in render.texts(root)["paper/numbers.tex"]
@@ -61,7 +61,9 @@ def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):
     staged = stage()
     monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     draw("kept", data=DATA * 3)
-    refused(partial(record.adopt, staged, root, "hu2021/two", ORIGIN), "hu2021/kept", "hu2021/one")
+    refused(
+        partial(manifest.adopt, staged, root, "hu2021/two", ORIGIN), "hu2021/kept", "hu2021/one"
+    )
     assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
 
 
@@ -69,7 +71,7 @@ def adopted(root, stage, data=DATA, value=0.5, origin=ORIGIN, **more):
     staged = stage()
     draw(data=data, **more)
     find(value)
-    record.adopt(staged, root, "hu2021/one", origin)
+    manifest.adopt(staged, root, "hu2021/one", origin)
     render.render(root)
     return published(root)
 
@@ -98,7 +100,7 @@ def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, s
         draw(data=data)
         key = said("table", "table-1", caption=f"{HU}: a table.")
         publish.table(data, key, formats={"regret": ".0f"})
-        record.adopt(staged, root, "hu2021/one", ORIGIN, **more)
+        manifest.adopt(staged, root, "hu2021/one", ORIGIN, **more)
         return published(root)
 
     first, manifest = run(), root / "figures/manifest.json"
@@ -120,16 +122,16 @@ def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, s
 def test_a_clone_or_a_folder_of_somebody_else_is_no_place_for_an_output(root):
     draw()
     for whole, mine in ((False, "src/privregret"), (True, "notebooks")):
-        record.claim(root, whole)
+        manifest.claim(root, whole)
         (root / mine).mkdir(parents=True)
-        refused(lambda whole=whole: record.claim(root, whole), str(root), error=ValueError)
+        refused(lambda whole=whole: manifest.claim(root, whole), str(root), error=ValueError)
     other = root / "other"
     (other / "paper").mkdir(parents=True)
-    refused(lambda: record.claim(other), str(other), "paper", error=ValueError)
+    refused(lambda: manifest.claim(other), str(other), "paper", error=ValueError)
     (other / "paper").rename(other / "draft")
-    refused(lambda: record.claim(other, whole=True), str(other), "draft", error=ValueError)
-    record.claim(other)
-    record.claim(other, whole=True)
+    refused(lambda: manifest.claim(other, whole=True), str(other), "draft", error=ValueError)
+    manifest.claim(other)
+    manifest.claim(other, whole=True)
 
 
 def test_a_manifest_of_another_form_is_refused_in_one_line(root):
@@ -158,7 +160,7 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):
             at = at[key]
         at[last] = value
         path.write_text(json.dumps(changed[""]))
-        for use in (record.read, render.render, partial(record.forget, gone=["hu2021/one"])):
+        for use in (manifest.read, render.render, partial(manifest.forget, gone=["hu2021/one"])):
             refused(partial(use, root), "manifest.json", error=ValueError)
     assert victim.read_text() == "mine"
 
@@ -167,7 +169,7 @@ def test_what_is_removed_lies_below_figures(root):
     draw()
     (root / "figures/hu2021").rename(root / "elsewhere")
     (root / "figures/hu2021").symlink_to(root / "elsewhere")
-    record.forget(root, ["hu2021/one"])
+    manifest.forget(root, ["hu2021/one"])
     assert (root / "elsewhere/figure-01.tex").exists()
 
 
@@ -270,12 +272,12 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry():
     ):
         kept, fresh = pd.DataFrame(FRAME), pd.DataFrame(FRAME)
         fresh.loc[row, column] = value
-        assert record.moved(kept, fresh) == (column if moved else ""), value
+        assert manifest.moved(kept, fresh) == (column if moved else ""), value
 
 
 def lapsed(job, manifest):
     """What the manifest does not say of a notebook as a run of it would now."""
-    said = record.of_notebook(manifest, job.name)
+    said = manifest.of_notebook(manifest, job.name)
     expected = batch.origin(job.name, batch.inputs(job))
     expected["parameters"] = json.loads(json.dumps(job.parameters))
     found = [key for key, value in expected.items() if said["notebook"].get(key) != value]
@@ -289,7 +291,7 @@ def lapsed(job, manifest):
 
 def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
     apart = []
-    for book, entry in record.read(ROOT)["notebooks"].items():
+    for book, entry in manifest.read(ROOT)["notebooks"].items():
         found = {row["value"]: row for row in entry.get("findings", ())}
         for name, number in entry.get("numbers", {}).items():
             shown = [tex.measured(of) for of in (number, found.get(number["value"], number))]
@@ -300,7 +302,7 @@ def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
 
 def test_what_is_committed_is_what_make_would_leave():
     """On a fresh clone `make` must change nothing; where somebody is at work, it may."""
-    manifest = record.read(ROOT)
+    manifest = manifest.read(ROOT)
     todo = batch.jobs(batch.notebooks(), {})
     assert set(manifest["notebooks"]) == {job.name for job in todo}
     wrong = [f"{job.name}: {', '.join(keys)}" for job in todo if (keys := lapsed(job, manifest))]
