@@ -1,4 +1,4 @@
-"""The record of what is published: what adoption keeps and replaces, what is rendered, and when
+"""The manifest of what is published: what adoption keeps and replaces, what is rendered, and when
 numbers agree."""
 
 import json
@@ -103,7 +103,7 @@ def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, s
         manifest.adopt(staged, root, "hu2021/one", ORIGIN, **more)
         return published(root)
 
-    first, manifest = run(), root / "figures/manifest.json"
+    first, path_of_all = run(), root / "figures/manifest.json"
     for name, *words in (
         *(("figure-01.tex", "100", "900"), ("table-1.tex", "& 2", "& 3")),
         *(("manifest.json", "100% of it", "90% of it"), ("figure-01.png",), ("figure-01.pdf",)),
@@ -112,7 +112,7 @@ def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, s
         whole = path.read_bytes()
         path.write_bytes(whole.replace(*map(str.encode, words)) if words else b"by hand")
         hashes = map(files.digest, (whole, path.read_bytes()))
-        manifest.write_text(manifest.read_text().replace(*hashes))
+        path_of_all.write_text(path_of_all.read_text().replace(*hashes))
         assert published(root) != first
         assert run(fresh=not words) == first, name
     # on another processor half is rounded up
@@ -122,16 +122,16 @@ def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, s
 def test_a_clone_or_a_folder_of_somebody_else_is_no_place_for_an_output(root):
     draw()
     for whole, mine in ((False, "src/privregret"), (True, "notebooks")):
-        manifest.claim(root, whole)
+        manifest.check_folder(root, whole)
         (root / mine).mkdir(parents=True)
-        refused(lambda whole=whole: manifest.claim(root, whole), str(root), error=ValueError)
+        refused(lambda whole=whole: manifest.check_folder(root, whole), str(root), error=ValueError)
     other = root / "other"
     (other / "paper").mkdir(parents=True)
-    refused(lambda: manifest.claim(other), str(other), "paper", error=ValueError)
+    refused(lambda: manifest.check_folder(other), str(other), "paper", error=ValueError)
     (other / "paper").rename(other / "draft")
-    refused(lambda: manifest.claim(other, whole=True), str(other), "draft", error=ValueError)
-    manifest.claim(other)
-    manifest.claim(other, whole=True)
+    refused(lambda: manifest.check_folder(other, whole=True), str(other), "draft", error=ValueError)
+    manifest.check_folder(other)
+    manifest.check_folder(other, whole=True)
 
 
 def test_a_manifest_of_another_form_is_refused_in_one_line(root):
@@ -160,7 +160,7 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):
             at = at[key]
         at[last] = value
         path.write_text(json.dumps(changed[""]))
-        for use in (manifest.read, render.render, partial(manifest.forget, gone=["hu2021/one"])):
+        for use in (manifest.read, render.render, partial(manifest.remove, name="hu2021/one")):
             refused(partial(use, root), "manifest.json", error=ValueError)
     assert victim.read_text() == "mine"
 
@@ -169,7 +169,7 @@ def test_what_is_removed_lies_below_figures(root):
     draw()
     (root / "figures/hu2021").rename(root / "elsewhere")
     (root / "figures/hu2021").symlink_to(root / "elsewhere")
-    manifest.forget(root, ["hu2021/one"])
+    manifest.remove(root, "hu2021/one")
     assert (root / "elsewhere/figure-01.tex").exists()
 
 
@@ -272,12 +272,12 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry():
     ):
         kept, fresh = pd.DataFrame(FRAME), pd.DataFrame(FRAME)
         fresh.loc[row, column] = value
-        assert manifest.moved(kept, fresh) == (column if moved else ""), value
+        assert manifest.moved_column(kept, fresh) == (column if moved else ""), value
 
 
-def lapsed(job, manifest):
-    """What the manifest does not say of a notebook as a run of it would now."""
-    said = manifest.of_notebook(manifest, job.name)
+def lapsed(job, committed):
+    """What the committed manifest does not say of a notebook as a run of it would now."""
+    said = manifest.of_notebook(committed, job.name)
     expected = batch.origin(job.name, batch.inputs(job))
     expected["parameters"] = json.loads(json.dumps(job.parameters))
     found = [key for key, value in expected.items() if said["notebook"].get(key) != value]
@@ -302,10 +302,10 @@ def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
 
 def test_what_is_committed_is_what_make_would_leave():
     """On a fresh clone `make` must change nothing; where somebody is at work, it may."""
-    manifest = manifest.read(ROOT)
+    committed = manifest.read(ROOT)
     todo = batch.jobs(batch.notebooks(), {})
-    assert set(manifest["notebooks"]) == {job.name for job in todo}
-    wrong = [f"{job.name}: {', '.join(keys)}" for job in todo if (keys := lapsed(job, manifest))]
+    assert set(committed["notebooks"]) == {job.name for job in todo}
+    wrong = [f"{job.name}: {', '.join(keys)}" for job in todo if (keys := lapsed(job, committed))]
     wrong += [f"{path} is not what figures/manifest.json says" for path in render.differing(ROOT)]
     look = ["git", "-C", ROOT, "status", "--porcelain", "src", "notebooks", "figures", batch.LOCK]
     if wrong and subprocess.run(look, capture_output=True).stdout:

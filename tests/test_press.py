@@ -68,7 +68,9 @@ def test_a_paper_that_is_not_complete_is_one_line(tmp_path):
 def test_a_number_moves_by_more_than_rounding_only():
     """In each column: those that are equal, and those that are not."""
     kept = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, np.nan], "name": ["a", "b"]})
-    assert not manifest.moved(kept, kept.assign(x=kept.x * (1 + 1e-12)))
+    assert not manifest.moved_column(kept, kept.assign(x=kept.x * (1 + 1e-12)))
     for column, value in (("x", [1.0, 2.1]), ("y", [3.1, np.nan]), ("y", [3.0, 1.0])):
-        assert manifest.moved(kept, kept.assign(**{column: value}))
-    assert manifest.moved(kept, kept.assign(name=["a", "c"])) and manifest.moved(kept, kept[:1])
+        assert manifest.moved_column(kept, kept.assign(**{column: value}))
+    assert manifest.moved_column(kept, kept.assign(name=["a", "c"])) and manifest.moved_column(
+        kept, kept[:1]
+    )

@@ -52,8 +52,11 @@ def test_what_was_published_here_stays_when_it_is_made_there(name, elsewhere, sm
         origin = {key: manifest.read(elsewhere)["notebooks"][name][key] for key in manifest.ORIGIN}
         manifest.adopt(source, tmp_path, name, origin)
         kept = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
-        written.append((kept, [*manifest.frames(entry)]))
+        written.append((kept, [*manifest.number_frames(entry)]))
     (here, said_here), (there, said_there) = written
     assert len(here) > 3 and here == there
-    assert [manifest.moved(*pair) for pair in zip(said_here, said_there, strict=True)] == ["", ""]
+    assert [manifest.moved_column(*pair) for pair in zip(said_here, said_there, strict=True)] == [
+        "",
+        "",
+    ]
     assert any(map(len, said_here))

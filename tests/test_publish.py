@@ -55,9 +55,9 @@ def test_a_figure_has_a_manifest_entry_and_a_new_run_forgets_the_last_one(root):
     assert set(made["outputs"]["hu2021/figure-01"]["files"]) == {".pdf", ".png", ".csv", ".tex"}
     notebook.current.published = False
     draw("figure-02")
-    manifest = manifest.read(root)
-    assert set(manifest["outputs"]) == {"hu2021/figure-02"}
-    assert not manifest["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}
+    whole = manifest.read(root)
+    assert set(whole["outputs"]) == {"hu2021/figure-02"}
+    assert not whole["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}
 
 
 def test_publishing_twice_gives_the_same_bytes_and_a_failed_write_leaves_them(root, monkeypatch):

@@ -29,7 +29,7 @@ from privregret.press.findings import (
     in_words,
 )
 from privregret.press.manifest import KINDS as ENDINGS
-from privregret.press.manifest import read, still
+from privregret.press.manifest import lock, read
 from privregret.press.papers import PAPERS, title
 
 COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
@@ -300,6 +300,6 @@ def differing(root: Path) -> dict[str, str]:
 
 def render(root: Path) -> None:
     """Write all that is made from the manifest below `root`, where it differs."""
-    with still(root):
+    with lock(root):
         for path, text in differing(root).items():
             write(root / path, text.encode())
