@@ -221,7 +221,7 @@ def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(sett
     assert (new / "figures/demo/one.csv").read_bytes() == figure(settled, "one").read_bytes()
     (tmp_path / "paper/paper").mkdir(parents=True)
     (tmp_path / "paper/paper/numbers.tex").write_text("mine")
-    named(refusal(settled, "--output", tmp_path / "paper"), "--output", str(tmp_path / "paper"))
+    named(refusal(settled, "--output", tmp_path / "paper"), str(tmp_path / "paper"))
     edit(settled.notebook, "runs: int = 3", "runs: int = 7")  # not committed
     line, *rest = ran(settled)
     named(line, "demo/one", "runs", 3, 7)
@@ -259,6 +259,7 @@ def test_what_is_absent_is_not_taken_for_deleted(settled):
     assert any("demo/two" in line and "git init" in line for line in ran(settled))
     assert published(settled) == before
     (settled.root / "hidden").rename(settled.root / ".git")
+    (settled.root / "two.ipynb").rename(settled.root / "notebooks/demo/two.ipynb")
     git(settled.root, "update-index", "-q", "--refresh")
     git(settled.root, "sparse-checkout", "set", "--no-cone", "/*", "!/notebooks/demo/")
     write(settled, "uno", output="one")

@@ -1,12 +1,12 @@
 """The batch command: which notebooks are stale and why, run by papermill and adopted at their end.
 
-The life of a run: a notebook is stale if anything that its last run depended on, or made, is not
-what its stamp says. Its stamp is removed, and a copy of what the command read goes to a folder of
-its own below `build/partial`. There papermill runs it, in a kernel of this interpreter, and it
-publishes there. If it reached its last cell, with the interpreter and package of the command, and
-nothing that it read was written to meanwhile, `manifest.adopt` moves its outputs to `figures/`,
-`render` makes the pages from the manifest, and the stamp is written last: what has none has not
-finished. Only committed parameters lead to `figures/`, `paper/` and the README; others to `build/`.
+The life of a run: a notebook is stale if something that its last run depended on, or made, is not
+what its stamp says. A copy of what the command read of it goes to a folder below `build/partial`.
+There papermill runs it, in a kernel of this interpreter, and there it publishes. If it reached its
+last cell, with this interpreter and package, and nothing that it read was written to meanwhile,
+`manifest.adopt` moves its outputs to `figures/`, `render` makes the pages of the manifest, and its
+stamp is written last. A run that is killed leaves the earlier stamp, which then says what is there,
+or else the notebook is stale. Only committed parameters change `figures/`, `paper/`, the README.
 """
 
 import ast
@@ -148,8 +148,9 @@ def fitted(text: Any, usual: Any) -> Any:
     return [value] if isinstance(usual, list) and not isinstance(value, list) else value
 
 
-def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) -> list[Job]:
-    """What is to be run, with which parameters; UsageError for a parameter that no notebook has."""
+def jobs(names: list[str], values: dict, root: Path = ROOT, smoke: bool = False) -> list[Job]:
+    """What is to be run: these values come first, then small ones for `smoke`, then the notebook's
+    own. UsageError for a parameter that no notebook has."""
     if not (ROOT / LOCK).is_file():
         raise UsageError(f"{LOCK} is missing: restore it by git, since all depends on it")
     todo, parameters, warnings = [], set[str](), list[str]()
@@ -164,13 +165,13 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
         usual = notebook.committed(name, warnings.append) if root == ROOT else saved
         for p in (p for p in saved if repr(usual[p]) != repr(saved[p])):
             print(f"{name}: {p}={saved[p]!r} is not committed, {p}={usual[p]!r} counts")
-        own = {p: fitted(value, saved[p]) for p, value in given.items() if p in saved}
+        own = {p: fitted(value, saved[p]) for p, value in values.items() if p in saved}
         wanted = usual | small | own
         changed = {p: v for p, v in wanted.items() if repr(v) != repr(saved.get(p))}
         captions = NOTEBOOKS / f"{name}.toml"
         texts = captions.read_bytes() if captions.is_file() else None
         todo.append(Job(name, content, texts, code, wanted, changed))
-    for unknown in sorted(given.keys() - parameters):
+    for unknown in sorted(values.keys() - parameters):
         known = hint(unknown, parameters)
         raise UsageError(f"no selected notebook has a parameter {unknown}: {known}")
     if warnings:
@@ -231,8 +232,8 @@ def stamp(name: str, root: Path) -> Path:
 
 
 def stamped(name: str, root: Path) -> dict:
-    """What the last finished run of a notebook left: the hashes of `inputs` and `outputs`, and its
-    seconds; nothing if that is missing or damaged."""
+    """What the last run of a notebook that reached its end left: hashes of `inputs` and `outputs`,
+    and its seconds; nothing if that is missing or damaged."""
     try:
         return json.loads(stamp(name, root).read_bytes())
     except (OSError, ValueError):
@@ -333,7 +334,7 @@ def run(job: Job, root: Path, variables: dict, tell) -> tuple[int, str]:
         tell(f"{job.name}, cell {number}")
 
     try:
-        for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
+        for old in (failed, failed.with_suffix(".log")):
             old.unlink(missing_ok=True)
         ids, states, before = text.ids(job.name), _states(job), inputs(job)
         _execute(job, staged, variables | {"IPYTHONDIR": str(build / "ipython")}, starts)
@@ -376,7 +377,7 @@ def run(job: Job, root: Path, variables: dict, tell) -> tuple[int, str]:
 
 def reproduce(
     words: list[str],
-    given: dict | None = None,
+    values: dict | None = None,
     output: Path | None = None,
     at_once: int | None = None,
     smoke: bool = False,
@@ -385,25 +386,22 @@ def reproduce(
 ) -> int:
     """Run stale notebooks, `at_once` at a time and the longest first; the exit code. UsageError
     for what it cannot use, BlockingIOError if another run is under way below its root."""
-    given = given or {}
-    custom = notebook.folder({p: fitted(value, None) for p, value in given.items()})
+    values = values or {}
+    custom = notebook.folder({p: fitted(value, None) for p, value in values.items()})
     usual = BUILD / "smoke" if smoke else BUILD / "custom" / custom
-    root = output.resolve() if output else usual if smoke or given else ROOT
+    root = output.resolve() if output else usual if smoke or values else ROOT
     if output and root == ROOT:
         raise UsageError("--output must not be the project itself: name another folder")
     at_once = joblib.cpu_count() if at_once is None else at_once
     if at_once < 1:
         raise UsageError(f"-j must be at least 1, got {at_once}")
-    names, new = notebooks(), not root.exists()
-    todo = jobs(select(words, names), given, root, smoke)
+    names = notebooks()
+    todo = jobs(select(words, names), values, root, smoke)
     there = next(folder for folder in (root, *root.parents) if folder.exists())
     if not os.access(there, os.W_OK):
         raise OSError(f"{there} cannot be written: --output names another folder")
     if output:
-        try:
-            manifest.check_folder(root, whole=True)
-        except ValueError as problem:
-            raise UsageError(f"--output: {problem}") from None
+        manifest.check_folder(root, whole=True)
     if other := unlocked():
         if root == ROOT:
             raise UsageError(f"{other}: pip install --no-deps -r {LOCK}, or use --output FOLDER")
@@ -421,8 +419,6 @@ def reproduce(
         code = _all(todo, root, at_once, fresh, held)
         if not code or manifest.read(root)["notebooks"]:
             render.render(root)
-        elif new and not (root / "build/failed").exists():
-            held.callback(shutil.rmtree, root, ignore_errors=True)
     if root != ROOT and root.exists():
         shown = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else root
         print(f"The output is in {shown}; what is published stays as it was.")

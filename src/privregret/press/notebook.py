@@ -71,9 +71,9 @@ def hint(word: str, known: Iterable[str]) -> str:
 
 def folder(parameters: dict) -> str:
     """The name of a folder for runs with these parameters, which lists them."""
-    said = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
-    safe = re.sub(r"[^\w.,=+-]+", "", said, flags=re.ASCII)[:80]
-    return safe if safe == said else f"{safe}-{digest(said.encode())[:8]}"
+    text = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
+    safe = re.sub(r"[^\w.,=+-]+", "", text, flags=re.ASCII)[:80]
+    return safe if safe == text else f"{safe}-{digest(text.encode())[:8]}"
 
 
 def literal(node: ast.expr) -> Any:
@@ -186,8 +186,8 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     """
     if clone := other_clone():
         raise ParameterError(f"{name}: {clone}")
-    given = {one for cell in namespace.get("In", []) for one in _injected(cell)}
-    for unknown in given - rules.keys():
+    injected = {parameter for cell in namespace.get("In", []) for parameter in _injected(cell)}
+    for unknown in injected - rules.keys():
         raise ParameterError(f"{name} has no parameter {unknown}: {hint(unknown, rules)}")
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
