@@ -1,12 +1,12 @@
 """The batch command: which notebooks are stale and why, run by papermill and adopted at their end.
 
 The life of a run: a notebook is stale if something that its last run depended on, or made, is not
-what its stamp says. A copy of what the command read of it goes to a folder below `build/partial`.
-There papermill runs it, in a kernel of this interpreter, and there it publishes. If it reached its
-last cell, with this interpreter and package, and nothing that it read was written to meanwhile,
-`manifest.adopt` moves its outputs to `figures/`, `render` makes the pages of the manifest, and its
-stamp is written last. A run that is killed leaves the earlier stamp, which then says what is there,
-or else the notebook is stale. Only committed parameters change `figures/`, `paper/`, the README.
+what its stamp says. The stamp is removed, and a copy of what the command read of the notebook goes
+to a folder below `build/partial`. There papermill runs it, in a kernel of this interpreter, and
+there it publishes. If it reached its last cell, with this interpreter and package, and nothing that
+it read was written to meanwhile, `manifest.adopt` moves its outputs to `figures/`, `render` makes
+the pages of the manifest, and the stamp is written: what has none has not finished. Only committed
+parameters change `figures/`, `paper/` and the README.
 """
 
 import ast
@@ -334,7 +334,7 @@ def run(job: Job, root: Path, variables: dict, tell) -> tuple[int, str]:
         tell(f"{job.name}, cell {number}")
 
     try:
-        for old in (failed, failed.with_suffix(".log")):
+        for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
             old.unlink(missing_ok=True)
         ids, states, before = text.ids(job.name), _states(job), inputs(job)
         _execute(job, staged, variables | {"IPYTHONDIR": str(build / "ipython")}, starts)
