@@ -466,6 +466,14 @@ def test_only_the_locked_libraries_change_what_is_published(settled, tmp_path):
     ran(settled)
 
 
+def test_a_library_that_kernels_lack_is_named(tmp_path, monkeypatch):
+    """Such as one of the user's own folder, which they do not see."""
+    (tmp_path / batch.LOCK).write_text("no-such==1.0\n")
+    monkeypatch.setattr(batch, "ROOT", tmp_path)
+    monkeypatch.setattr(batch.manifest, "LIBRARIES", ("no-such",))
+    named(batch.unlocked(), "no-such", "missing", "1.0")
+
+
 WIDGETS = """
 import sys, time
 assert sys.flags.no_user_site

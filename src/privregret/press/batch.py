@@ -50,8 +50,11 @@ ENVIRONMENT |= {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS",
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
 # in the folder of a run
 EXECUTED, LOG = "executed.ipynb", "kernel.log"
-# a program: the versions of the packages that it is given
-VERSIONS = "import sys, importlib.metadata as m; print(*map(m.version, sys.argv[1:]))"
+# a program: the versions of the packages that it is asked for
+VERSIONS = """
+import sys, importlib.metadata as of
+print(*(next((d.version for d in of.distributions(name=n)), "missing") for n in sys.argv[1:]))
+"""
 # a parameter may name a folder of so many files
 MOST = 1000
 # with these a cell is not run, or has values of another run
