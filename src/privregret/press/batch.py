@@ -416,8 +416,10 @@ def reproduce(
             todo = _stale(todo, root)
         if root == ROOT:
             for name, why in absent(names).items():
-                done = why or f"no notebook any more, removed: {manifest.remove(root, name)}"
-                print(f"{name}: {done}")
+                if not why:
+                    print(f"{name}: no notebook any more, removed: {manifest.remove(root, name)}")
+                elif not words:
+                    print(f"{name}: {why}")
         _forget_bytecode()
         code = _all(todo, root, at_once, fresh, held)
         if not code or manifest.read(root)["notebooks"]:
