@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # of a copy they are not whole
-FIGURES = "--deselect=tests/test_record.py::test_what_is_committed_is_what_make_would_leave"
+FIGURES = "--deselect=tests/test_manifest.py::test_what_is_committed_is_what_make_would_leave"
 # tests about a folder of the package, if not those of its name
 ABOUT = {
     "adversarial": "adversarial every_algorithm witnesses",
@@ -28,7 +28,7 @@ ABOUT = {
     "exact": "exact companion",
     "full_information": "every_algorithm exact",
     "instances": "instances streams simulate",
-    "press": "draw findings text press publish record batch",
+    "press": "draw findings text press publish manifest batch",
     "privacy": "privacy ledger_truth audit witnesses",
     "studies": "bounds companion privacy adversarial notebooks",
 }

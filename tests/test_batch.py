@@ -221,7 +221,7 @@ def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(sett
     assert (new / "figures/demo/one.csv").read_bytes() == figure(settled, "one").read_bytes()
     (tmp_path / "paper/paper").mkdir(parents=True)
     (tmp_path / "paper/paper/numbers.tex").write_text("mine")
-    named(refusal(settled, "--output", tmp_path / "paper"), "--output", str(tmp_path / "paper"))
+    named(refusal(settled, "--output", tmp_path / "paper"), str(tmp_path / "paper"))
     edit(settled.notebook, "runs: int = 3", "runs: int = 7")  # not committed
     line, *rest = ran(settled)
     named(line, "demo/one", "runs", 3, 7)
@@ -237,7 +237,9 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     write(settled, "uno", output="one")
     (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{")
     assert {"demo/one", "demo/two"} < set(stale(settled))
-    named(ran(settled)[-1], "demo/one", "demo/two")
+    removed = [line for line in ran(settled) if "removed" in line]
+    named(removed[0], "demo/one")
+    named(removed[1], "demo/two")
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert set(said["notebooks"]) == {"demo/uno"} and set(said["outputs"]) == {"demo/one"}
     assert figure(settled, "one").exists() and not figure(settled, "two").exists()
@@ -254,17 +256,18 @@ def test_what_is_absent_is_not_taken_for_deleted(settled):
     (settled.root / ".git").rename(settled.root / "hidden")
     named(stale(settled)["demo/two"], "git init")
     before = published(settled)
-    named(ran(settled)[-1], "demo/two", "git init")
+    assert any("demo/two" in line and "git init" in line for line in ran(settled))
     assert published(settled) == before
     (settled.root / "hidden").rename(settled.root / ".git")
+    (settled.root / "two.ipynb").rename(settled.root / "notebooks/demo/two.ipynb")
     git(settled.root, "update-index", "-q", "--refresh")
     git(settled.root, "sparse-checkout", "set", "--no-cone", "/*", "!/notebooks/demo/")
     write(settled, "uno", output="one")
     assert not settled.notebook.exists()
     named(stale(settled)["demo/one"], "git rm")
-    *_, failed, last = ran(settled, code=1)
-    named(failed, "demo/uno", "already published by demo/one")
-    named(last, "demo/one", "git rm")
+    lines = ran(settled, code=1)
+    assert any("demo/one" in line and "git rm" in line for line in lines)
+    named(lines[-1], "demo/uno", "already published by demo/one")
     assert published(settled) == before
 
 
@@ -281,7 +284,7 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     named(said["demo/bad"], 3, "ZeroDivisionError", "build/failed/demo/bad.ipynb")
     named(said["demo/early"], "build/failed/demo/early.ipynb")
     named(said["demo/killed"], 3, "build/failed/demo/killed.log")
-    assert (project.root / "build/failed/demo/killed.log").read_text() == "last words"
+    assert (project.root / "build/failed/demo/killed.log").read_text().endswith("last words")
     assert "ZeroDivisionError" in (project.root / "build/failed/demo/bad.ipynb").read_text()
     assert figure(project, "bad").read_text() == "old"
     assert figure(project, "good").exists() and not figure(project, "killed").exists()
@@ -366,10 +369,9 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(batch, "status", Mock(side_effect=ModuleNotFoundError(name="papermill")))
     assert command.main(["status"]) == command.USAGE
     named(capsys.readouterr().err, "papermill", command.INSTALL)
-    (tmp_path / "paper").mkdir()
-    monkeypatch.setattr(batch.os, "access", lambda path, _: path.name != "paper")
-    fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path)
-    refused(fixed, str(tmp_path / "paper"), "--output", error=OSError)
+    monkeypatch.setattr(batch.os, "access", lambda path, _: path != tmp_path)
+    fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path / "a/b")
+    refused(fixed, str(tmp_path), "--output", error=OSError)
 
 
 def test_every_file_that_a_parameter_names_counts(settled, tmp_path, monkeypatch):
@@ -464,6 +466,14 @@ def test_only_the_locked_libraries_change_what_is_published(settled, tmp_path):
     ran(settled)
 
 
+def test_a_library_that_kernels_lack_is_named(tmp_path, monkeypatch):
+    """Such as one of the user's own folder, which they do not see."""
+    (tmp_path / batch.LOCK).write_text("no-such==1.0\n")
+    monkeypatch.setattr(batch, "ROOT", tmp_path)
+    monkeypatch.setattr(batch.manifest, "LIBRARIES", ("no-such",))
+    named(batch.unlocked(), "no-such", "missing", "1.0")
+
+
 WIDGETS = """
 import sys, time
 assert sys.flags.no_user_site
@@ -479,15 +489,13 @@ interact(display, x=[0.5, 1.0]) if has_front_end() else None
 
 
 def test_nothing_in_the_environment_decides(project, tmp_path, monkeypatch):
-    """Kernels of others, long paths, streams without Greek, a JupyterLab."""
+    """Kernels of others, streams without Greek, a JupyterLab."""
     other = tmp_path / "jupyter/kernels/python3/kernel.json"
-    long = tmp_path / ("ü" * 50)
     other.parent.mkdir(parents=True)
     other.write_text('{"argv": ["false"], "display_name": "other", "language": "python"}')
-    long.mkdir()
     write(project, "one", WIDGETS)
     write(project, "two", "raise ValueError('ε')")
-    strange = {"JUPYTER_PATH": tmp_path / "jupyter", "TMPDIR": long, "PYTHONIOENCODING": "ascii"}
+    strange = {"JUPYTER_PATH": tmp_path / "jupyter", "PYTHONIOENCODING": "ascii"}
     for name, value in (strange | {"JPY_SESSION_NAME": "a"}).items():
         monkeypatch.setenv(name, str(value))
     out, err = (process := project.start("privregret", "reproduce")).communicate()

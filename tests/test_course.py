@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 from test_notebooks import NAMES, read
 
-from privregret.press import record
+from privregret.press import manifest
 
 COURSE = ROOT / "docs/course.md"
 LINK = re.compile(r"\[([^\[\]]+)\]\(([^()#\s]*)(?:#[^()\s]*)?\)")
@@ -92,5 +92,5 @@ def test_there_are_eight_pictures():
 def test_a_picture_is_published_by_the_notebook_that_its_text_names(picture):
     (key,) = re.findall(r'<img src="\.\./figures/([\w/-]+)\.png" width="\d+" alt="[^"]+">', picture)
     said, name = [*links(picture, COURSE.parent)][-1]
-    assert record.read(ROOT)["outputs"][key]["notebook"] == name
+    assert manifest.read(ROOT)["outputs"][key]["notebook"] == name
     assert begins(said, heading(name))

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 
 from privregret.core.files import ROOT
-from privregret.press import record, render
+from privregret.press import manifest, render
 
 PAPER = ROOT / "paper"
 
@@ -22,7 +22,7 @@ def test_the_listing_prints_what_the_draft_says():
 
 
 def test_the_draft_names_findings_and_numbers_that_are_published():
-    books = record.read(ROOT)["notebooks"]
+    books = manifest.read(ROOT)["notebooks"]
     sources = [path for path in PAPER.glob("**/*.tex") if path.name != "numbers.tex"]
     text = "".join(path.read_text() for path in sources)
     named = re.findall(r"\\(?:verdicts|topic\{[^}]*\})\{([\w/,-]+)\}", text)

@@ -6,9 +6,9 @@ import re
 
 import answers
 import pytest
-from conftest import ROOT, refused
+from conftest import ROOT
 
-from privregret.press import batch, notebook, text
+from privregret.press import batch, text
 
 # an audit of a learner without noise says so
 pytestmark = pytest.mark.filterwarnings("ignore::privregret.privacy.ledger.NotHidden")
@@ -46,20 +46,3 @@ def test_every_lecture_has_exercises_of_two_kinds_and_the_course_of_all_three():
     for name, exercises in OF.items():
         kinds = {one["kind"] for one in exercises}
         assert len(kinds) >= (3 if name in inner else 2), (name, kinds)
-
-
-def test_an_exercise_that_cannot_be_tried_is_refused(monkeypatch, capsys):
-    def picture(epsilon=1.0):
-        return epsilon
-
-    def show(**exercise):
-        running = notebook.Running("hu2021/5-full-information", names={"picture": picture})
-        running.texts = {"exercise": [exercise], "text": {}}
-        monkeypatch.setattr(notebook, "current", running)
-        return notebook.exercises
-
-    whole = {"kind": "predict", "ask": "?", "answer": "!", "holds": "True"}
-    show(**whole, run="picture(epsilon=2.0)")()
-    where = "hu2021/5-full-information.toml, exercise 1"
-    for run, said in (("picture(epsilonn=2.0)", "epsilonn"), ("picture(", "picture(")):
-        refused(show(**whole, run=run), where, said, error=text.TextError)

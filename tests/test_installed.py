@@ -32,6 +32,8 @@ def needed(found):
 def site(tmp_path_factory):
     """A folder with the wheel and links to what it needs."""
     root = tmp_path_factory.mktemp("installed")
+    # of this name, so that kernels are stored, which know libraries by it
+    site = root / "site-packages"
     no_caches = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "src", root / "from/src", ignore=no_caches)
     for name in "pyproject.toml setup.py MANIFEST.in CITATION.cff README.md LICENSE".split():
@@ -43,17 +45,17 @@ def site(tmp_path_factory):
     built = [*pip, "wheel", *offline, "--no-build-isolation", "-w", root, root / "from"]
     subprocess.run(built, check=True)
     (wheel,) = root.glob("*.whl")
-    subprocess.run([*pip, "install", *offline, "--target", root / "site", wheel], check=True)
-    (mine,) = distributions(name="privregret", path=[str(root / "site")])
+    subprocess.run([*pip, "install", *offline, "--target", site, wheel], check=True)
+    (mine,) = distributions(name="privregret", path=[str(site)])
     for other in needed(mine):
         for name in {file.parts[0] for file in other.files} - {"..", "bin", "__pycache__"}:
-            with_it = root / "site" / name
+            with_it = site / name
             with_it.exists() or with_it.symlink_to(other.locate_file(name))
     # what is compiled serves the tests before and after: it is the same code
     (ROOT / ".cache/store").mkdir(parents=True, exist_ok=True)
-    (root / "site/cache").mkdir()
-    (root / "site/cache/privregret").symlink_to(ROOT / ".cache")
-    return root / "site"
+    (site / "cache").mkdir()
+    (site / "cache/privregret").symlink_to(ROOT / ".cache")
+    return site
 
 
 @pytest.fixture

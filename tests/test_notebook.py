@@ -86,7 +86,7 @@ def test_what_no_hash_would_know_is_refused(folder):
         refused(lambda: batch.read("demo/one"), "demo/one.ipynb", shown, error=batch.UsageError)
 
 
-def test_git_knows_which_parameters_are_committed(folder):
+def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
     told = []
 
     def committed():
@@ -101,8 +101,11 @@ def test_git_knows_which_parameters_are_committed(folder):
     for saved in ("len('half')", "7"):
         save(folder, f"runs: int = {saved}")
         assert committed() == {"runs": 3} and not told
+    monkeypatch.setenv("GIT_DIR", str(folder.parent))  # of a hook elsewhere
+    assert committed() == {"runs": 3} and not told
     (folder / ".git").rename(folder / ".hidden")
     assert committed() == {"runs": 7} and len(told) == 1
+    monkeypatch.delenv("GIT_DIR")
     git(folder.parent, "init", "-q")  # somebody's home folder
     assert committed() == {"runs": 7} and len(told) == 2
     (folder.parent / ".git").rename(folder / ".home")
@@ -112,7 +115,7 @@ def test_where_git_cannot_say_what_was_published_counts(folder, monkeypatch, cap
     git(folder, "init", "-q")
     save(folder, "runs: int = 7\nnew = 1")
     known = {"notebooks": {"demo/one": {"parameters": {"runs": 3}}}, "outputs": {}}
-    monkeypatch.setattr(batch.record, "read", lambda _: known)
+    monkeypatch.setattr(batch.manifest, "read", lambda _: known)
     (folder / ".git/HEAD").write_text("damaged")
     (job,) = batch.jobs(["demo/one"], {})
     assert job.parameters == {"runs": 3, "new": 1} and job.changed == {"runs": 3}

@@ -17,7 +17,7 @@ from conftest import ROOT, refused
 from papermill.translators import PythonTranslator
 from planted import run
 
-from privregret.press import batch, record, text
+from privregret.press import batch, manifest, text
 from privregret.press import notebook as nb
 from privregret.press.findings import UNDECIDED
 from privregret.press.papers import OURS, PAPERS
@@ -145,12 +145,12 @@ def turned(row, was):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_published_is_whole_and_named_and_all_of_its_texts_are_used(smoke, name):
     root = smoke(name)
-    fresh, kept = map(record.read, (root, ROOT))
+    fresh, kept = map(manifest.read, (root, ROOT))
     # a panel for each epsilon: fewer at small parameters
     mine = {o for o, entry in kept["outputs"].items() if entry["notebook"] == name}
     assert {*fresh["outputs"]} and {*fresh["outputs"]} <= mine
     for output, entry in fresh["outputs"].items():
-        files = {e: (root / f"figures/{output}{e}") for e in record.KINDS[entry["kind"]]}
+        files = {e: (root / f"figures/{output}{e}") for e in manifest.KINDS[entry["kind"]]}
         assert len(pd.read_csv(files[".csv"])) > 0
         assert rf":{output}}}" in files[".tex"].read_text()
         for ending, begins in ((".pdf", b"%PDF"), (".png", b"\x89PNG")):
@@ -175,7 +175,7 @@ def test_columns_have_one_meaning_each():
     listed = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/reproducing.md").read_text(), re.M)
     explained = {name for names in listed for name in re.findall(r"`(\w+)`", names)}
     made, used = {}, set()
-    for output, entry in record.read(ROOT)["outputs"].items():
+    for output, entry in manifest.read(ROOT)["outputs"].items():
         frame = pd.read_csv(ROOT / "figures" / f"{output}.csv")
         used |= {*frame}
         for column in frame:
@@ -206,7 +206,7 @@ def pytest_generate_tests(metafunc):
 
 
 def test_a_planted_fault_turns_the_verdicts_about_it(notebook, keys, patch, smoke, monkeypatch):
-    before = run.by_key(record.read(smoke(notebook))["notebooks"][notebook]["findings"])
+    before = run.by_key(manifest.read(smoke(notebook))["notebooks"][notebook]["findings"])
     planted.through_run(monkeypatch)
     patch(monkeypatch)
     assert run.unturned(keys.split(), before, run.findings(notebook, keys.split())) == []

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from conftest import ROOT, refused
 
-from privregret.press import batch, notebook, papers, publish, record, text
+from privregret.press import batch, manifest, notebook, papers, publish, text
 from privregret.press.papers import PAPERS
 
 NAME = "hu2021/4-bandit-setting"
@@ -33,8 +33,8 @@ def test_the_manifest_has_the_parameters_of_the_last_run_though_no_number_moved(
         monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/one", given))
         notebook.current.texts["table"] = {"one": {"caption": f"{PAPERS['hu2021'].cited}: it."}}
         publish.table(data, "one")
-        record.adopt(staged, root, "hu2021/one", origin)
-        assert record.read(root)["notebooks"]["hu2021/one"]["parameters"] == given
+        manifest.adopt(staged, root, "hu2021/one", origin)
+        assert manifest.read(root)["notebooks"]["hu2021/one"]["parameters"] == given
 
 
 def test_the_entry_of_a_key_comes_before_those_of_patterns():

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, Project
 
 from privregret.core import files
-from privregret.press import record
+from privregret.press import manifest
 
 # simulated events and rounds; exact regret
 NOTEBOOKS = ["hu2021/6-experiments", "cesari2026/6-extra-logarithm"]
@@ -48,12 +48,15 @@ def test_what_was_published_here_stays_when_it_is_made_there(name, elsewhere, sm
     """The same numbers and verdicts; adopting them leaves the files to the last byte."""
     written = []
     for source in (smoke(name), elsewhere):
-        entry = record.read(source)["notebooks"][name]
-        origin = {key: record.read(elsewhere)["notebooks"][name][key] for key in record.ORIGIN}
-        record.adopt(source, tmp_path, name, origin)
+        entry = manifest.read(source)["notebooks"][name]
+        origin = {key: manifest.read(elsewhere)["notebooks"][name][key] for key in manifest.ORIGIN}
+        manifest.adopt(source, tmp_path, name, origin)
         kept = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
-        written.append((kept, [*record.frames(entry)]))
+        written.append((kept, [*manifest.number_frames(entry)]))
     (here, said_here), (there, said_there) = written
     assert len(here) > 3 and here == there
-    assert [record.moved(*pair) for pair in zip(said_here, said_there, strict=True)] == ["", ""]
+    assert [manifest.moved_column(*pair) for pair in zip(said_here, said_there, strict=True)] == [
+        "",
+        "",
+    ]
     assert any(map(len, said_here))

@@ -13,7 +13,7 @@ from conftest import refused
 
 from privregret.core import files
 from privregret.estimates import Estimate
-from privregret.press import notebook, publish, record, render, style, text
+from privregret.press import manifest, notebook, publish, render, style, text
 from privregret.press.findings import SIGNS, UNDECIDED
 from privregret.press.papers import PAPERS
 
@@ -49,15 +49,15 @@ def test_a_figure_has_a_manifest_entry_and_a_new_run_forgets_the_last_one(root):
     tex = (folder / "figure-01.tex").read_text()
     assert r"{hu2021/figure-01.pdf}" in tex and r"\label{fig:hu2021/figure-01}" in tex
     assert r"$\varepsilon=1$: 100\% of it" in tex  # the epsilon of the figures
-    made = record.of_notebook(record.read(root), "hu2021/one")
+    made = manifest.of_notebook(manifest.read(root), "hu2021/one")
     assert made["notebook"]["parameters"] == {"seed": 3, "runs": 2}
     assert {"python", "numpy", "matplotlib"} <= set(made["notebook"]["versions"])
     assert set(made["outputs"]["hu2021/figure-01"]["files"]) == {".pdf", ".png", ".csv", ".tex"}
     notebook.current.published = False
     draw("figure-02")
-    manifest = record.read(root)
-    assert set(manifest["outputs"]) == {"hu2021/figure-02"}
-    assert not manifest["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}
+    whole = manifest.read(root)
+    assert set(whole["outputs"]) == {"hu2021/figure-02"}
+    assert not whole["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}
 
 
 def test_publishing_twice_gives_the_same_bytes_and_a_failed_write_leaves_them(root, monkeypatch):
@@ -268,7 +268,7 @@ def test_two_notebooks_or_a_figure_and_a_table_cannot_publish_under_one_name(roo
     said("table", "figure-01", caption=f"{HU}.")
     refused(lambda: publish.table(DATA, "figure-01"), "hu2021/figure-01")
     draw()  # a cell may run again
-    assert record.read(root)["outputs"]["hu2021/figure-01"]["kind"] == "figure"
+    assert manifest.read(root)["outputs"]["hu2021/figure-01"]["kind"] == "figure"
     monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/two"))
     refused(lambda: publish.number("huRatio", 1, ""), "huRatio", "hu2021/one")
     refused(draw, "hu2021/figure-01", "hu2021/one")
@@ -280,19 +280,19 @@ def test_a_finding_names_its_figure_and_a_macro_its_row_or_the_one_that_decides(
     draw()
     assert find().figure == ""
     assert find(claim="Falls.", figure="other").figure == "hu2021/other"
-    made = record.read(root)["notebooks"]["hu2021/one"]["findings"]
+    made = manifest.read(root)["notebooks"]["hu2021/one"]["findings"]
     assert [row["claim"] for row in made] == ["Falls."]
     claim = {"place": "Figure 1", "claim": "It is small.", "quantity": "ratio", "at_most": 1}
     macros = {"huFirst": {"K": 1}, "huWorst": {}}
     said("claim", "small", **claim, rows=["K"], macro=macros)
     ratios = pd.DataFrame({"K": [1, 2, 3], "measured": [0.1, 0.9, 0.5]})
     assert publish.verdicts("small", ratios).measured.value == 0.9
-    numbers = record.read(root)["notebooks"]["hu2021/one"]["numbers"]
+    numbers = manifest.read(root)["notebooks"]["hu2021/one"]["numbers"]
     assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
     for frame, at in ((ratios, 4), (ratios.assign(K=[1, 2, 2]), 2)):
         said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": at}})
         refused(partial(publish.verdicts, "small", frame), "huNone", error=text.TextError)
-    assert "huNone" not in str(record.read(root))
+    assert "huNone" not in str(manifest.read(root))
 
 
 def test_a_number_beyond_what_is_possible_is_refused_and_not_published(root):
@@ -307,5 +307,5 @@ def test_a_number_beyond_what_is_possible_is_refused_and_not_published(root):
     for value, entry, *shown in wrong:
         call = partial(find, Estimate(value, 0.01), "wrong", **entry)
         refused(call, "claim.wrong", value, *shown, error=text.TextError)
-    findings = record.read(root)["notebooks"]["hu2021/one"]["findings"]
+    findings = manifest.read(root)["notebooks"]["hu2021/one"]["findings"]
     assert [row["key"] for row in findings] == ["most", "least"]

@@ -9,7 +9,7 @@ import sys
 
 from conftest import ROOT
 
-from privregret.press import record
+from privregret.press import manifest
 
 KEY, NAME = "you2026", "you2026/3-explore-once"
 # new files
@@ -118,12 +118,12 @@ VERDICTS = {"theorem-1": "reproduced", "corollary-2": "not reproduced", "theorem
 
 def test_a_sixth_paper_takes_twelve_files(tmp_path):
     copy = Copy(tmp_path / "project")
-    before = record.read(copy.root)["notebooks"]
+    before = manifest.read(copy.root)["notebooks"]
     assert copy.add() <= 12
     assert copy.missing() == [f"{KEY}/{key} has no verdict: run {NAME}" for key in VERDICTS]
     copy.run("privregret", "reproduce", KEY)
     assert copy.missing() == []
-    after = record.read(copy.root)["notebooks"]
+    after = manifest.read(copy.root)["notebooks"]
     found = {row["key"]: row["verdict"] for row in after.pop(NAME)["findings"]}
     assert found == VERDICTS and after == before
     ids = (copy.root / "notebooks/findings.txt").read_text().splitlines()

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT, refused
 
 from privregret.estimates import Estimate
-from privregret.press import record, render, tex, text
+from privregret.press import manifest, render, tex, text
 from privregret.press.papers import PAPERS
 
 pytestmark = pytest.mark.every_paper
@@ -50,7 +50,7 @@ def test_every_finding_has_a_permanent_id():
     )
     assert len(used + slips) == len({*used, *slips})
     assert set(used) == {one for one, mark in known.items() if not mark}
-    published = record.read(ROOT)["notebooks"].items()
+    published = manifest.read(ROOT)["notebooks"].items()
     rows = [(name.split("/")[0], row) for name, e in published for row in e.get("findings", [])]
     assert {f"{paper}/{row['key']}" for paper, row in rows} <= set(known)
     template = Path(render.__file__).parent / "templates/README.md"

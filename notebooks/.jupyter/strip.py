@@ -43,35 +43,35 @@ LINE = re.compile(
 )
 
 
-def kept(cell):
+def stripped(cell):
     """The cell without outputs, counts, and what editors add to its metadata."""
-    source, tags = "".join(cell["source"]), cell.get("metadata", {}).get("tags")
-    found = {key: cell[key] for key in ("cell_type", "id", "attachments") if cell.get(key)}
-    found["source"] = source.splitlines(True)
-    found["metadata"] = {"tags": tags} if tags else {}
-    if CLOSED.intersection(tags or ()):  # a click shows them
-        found["metadata"]["jupyter"] = {"source_hidden": True}
-    if "referee" in (tags or ()):  # a heading: JupyterLab folds all below it
-        found["metadata"]["jp-MarkdownHeadingCollapsed"] = True
-    return {**found, "execution_count": None, "outputs": []} if "outputs" in cell else found
+    tags = cell.get("metadata", {}).get("tags") or []
+    metadata = {"tags": tags} if tags else {}
+    if CLOSED.intersection(tags):  # a click shows them
+        metadata["jupyter"] = {"source_hidden": True}
+    if "referee" in tags:  # a heading: JupyterLab folds all below it
+        metadata["jp-MarkdownHeadingCollapsed"] = True
+    fields = {key: cell[key] for key in ("cell_type", "id", "attachments") if cell.get(key)}
+    fields.update(source="".join(cell["source"]).splitlines(True), metadata=metadata)
+    return {**fields, "execution_count": None, "outputs": []} if "outputs" in cell else fields
 
 
 def main():
     data = sys.stdin.buffer.read()
     try:
         book = json.loads(data)  # in any encoding of Unicode
-        found = {name: int(book[name]) for name in ("nbformat", "nbformat_minor")}
-        found["cells"] = [kept(c) for c in book["cells"] if "".join(c["source"]).strip()]
-        found["metadata"] = METADATA
+        sources = {name: int(book[name]) for name in ("nbformat", "nbformat_minor")}
+        sources["cells"] = [stripped(c) for c in book["cells"] if "".join(c["source"]).strip()]
+        sources["metadata"] = METADATA
         if book["metadata"].get("kernelspec", {}).get("language", "python") != "python":
-            found["metadata"] = {key: book["metadata"].get(key, {}) for key in METADATA}
+            sources["metadata"] = {key: book["metadata"].get(key, {}) for key in METADATA}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         # git must be able to show one with the marks of a conflict
         lines = data.decode("utf-8", "replace").split("\n")
         if not all(map(LINE.fullmatch, lines)):
             sys.exit("no notebook of format 4, and it may have outputs: remove them, or repair it")
     else:
-        text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
+        text = json.dumps(sources, ensure_ascii=False, indent=1, sort_keys=True)
         # half a pair of UTF-16 stays escaped
         data = (text + "\n").encode("utf-8", "backslashreplace")
     sys.stdout.buffer.write(data)

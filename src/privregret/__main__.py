@@ -12,7 +12,6 @@ from privregret.core.files import CHECKOUT, ROOT, other_clone
 
 # exit codes; 2 is argparse's own
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
-STOPS = signal.SIGINT, signal.SIGTERM
 EXIT_CODES = "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, 130 interrupted."
 INSTALL = "pip install -e '.[notebooks]'"
 STALE = (
@@ -43,9 +42,9 @@ def parser() -> argparse.ArgumentParser:
         name: kinds.add_parser(name, help=what, description=f"{what} {STALE}", epilog=example)
         for name, (what, example) in COMMANDS.items()
     }
-    for one in command.values():
+    for verb in command.values():
         text = "such as hu2021 or hu2021/6-experiments (default: all)"
-        one.add_argument("wanted", nargs="*", metavar="paper or notebook", help=text)
+        verb.add_argument("wanted", nargs="*", metavar="paper or notebook", help=text)
     option, flag = command["reproduce"].add_argument, {"action": "store_true"}
     option("-j", type=int, metavar="N", help="notebooks to run at a time (default: all cores)")
     option("--smoke", **flag, help="use small parameters and write to build/smoke")
@@ -71,8 +70,8 @@ def notebooks(args) -> int:
 
         if args.command == "status":
             return batch.status(args.wanted)
-        given, flags = batch.overrides(args.p), (args.smoke, args.force, args.fresh)
-        return batch.reproduce(args.wanted, given, args.output, args.j, *flags)
+        values, flags = batch.overrides(args.p), (args.smoke, args.force, args.fresh)
+        return batch.reproduce(args.wanted, values, args.output, args.j, *flags)
     except ModuleNotFoundError as missing:
         needed = f"this needs {missing.name}: {INSTALL} in {ROOT}"
         raise ValueError(needed) from None
@@ -89,7 +88,7 @@ def main(arguments=None) -> int:
         getattr(sys, name).reconfigure(errors="backslashreplace")
     args = parser().parse_args(arguments)
     # shells start background jobs without SIGINT
-    for stop in STOPS:
+    for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
     try:
         code = notebooks(args)
@@ -97,7 +96,6 @@ def main(arguments=None) -> int:
         return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        exec("")  # else Python, interrupted in an `exec` such as dataclasses', ends by SIGINT
         return INTERRUPTED
     except BrokenPipeError:
         # of `| head`
@@ -107,9 +105,6 @@ def main(arguments=None) -> int:
         # disk full, folder not writable
         print(f"error: {error}", file=sys.stderr)
         return USAGE if isinstance(error, ValueError) else FAILED
-    finally:
-        for stop in STOPS:  # in its last instant Python would end by them
-            signal.signal(stop, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

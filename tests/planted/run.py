@@ -11,7 +11,7 @@ from papermill.translators import PythonTranslator
 from pytest import MonkeyPatch
 
 from privregret.core import store
-from privregret.press import notebook, publish, record, text
+from privregret.press import manifest, notebook, publish, text
 from privregret.press.notebook import NOTEBOOKS
 
 
@@ -48,7 +48,7 @@ def execute(
             algorithm += [cell.source] if "algorithm" in tags else []
             if "parameters" in tags:
                 exec(PythonTranslator.codify(parameters), namespace)
-            found = by_key(record.read(root)["notebooks"].get(name, {}).get("findings", []))
+            found = by_key(manifest.read(root)["notebooks"].get(name, {}).get("findings", []))
             if wanted and set(wanted) <= set(found):
                 break
         notebook.current = notebook.Running()

@@ -1,4 +1,4 @@
-"""Everything that publishes: figures, findings, the record of both, the batch command."""
+"""Everything that publishes: figures, findings, the manifest of both, the batch command."""
 
 from importlib.util import find_spec
 

@@ -6,7 +6,6 @@ died as completed.
 
 import ast
 import difflib
-import inspect
 import json
 import operator
 import os
@@ -21,16 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from IPython import get_ipython
-from IPython.display import Code, Markdown, display
-
-try:
-    import resource
-except ImportError:  # native Windows
-    resource = None
+from IPython.display import Markdown, display
 
 from privregret.core.files import CHECKOUT, PACKAGE, ROOT, digest, other_clone
 from privregret.core.mistakes import OneLine
-from privregret.press import record, render, tex, text
+from privregret.press import manifest, render, tex, text
 
 NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"
 END = "application/vnd.privregret.end+json"
@@ -39,8 +33,6 @@ OPERATORS |= {ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Po
 OPERATORS |= {ast.USub: operator.neg, ast.UAdd: operator.pos}
 # of the largest whole number that is computed
 BITS = 4096
-# git looks for the repository of a folder by itself, also where a hook has set these
-HOOKS = {f"GIT_{of}" for of in ("DIR", "WORK_TREE", "INDEX_FILE", "OBJECT_DIRECTORY", "COMMON_DIR")}
 
 
 @dataclass
@@ -79,9 +71,9 @@ def hint(word: str, known: Iterable[str]) -> str:
 
 def folder(parameters: dict) -> str:
     """The name of a folder for runs with these parameters, which lists them."""
-    said = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
-    safe = re.sub(r"[^\w.,=+-]+", "", said, flags=re.ASCII)[:80]
-    return safe if safe == said else f"{safe}-{digest(said.encode())[:8]}"
+    text = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
+    safe = re.sub(r"[^\w.,=+-]+", "", text, flags=re.ASCII)[:80]
+    return safe if safe == text else f"{safe}-{digest(text.encode())[:8]}"
 
 
 def literal(node: ast.expr) -> Any:
@@ -94,15 +86,15 @@ def literal(node: ast.expr) -> Any:
             return [literal(item) for item in items]
         case ast.Dict(keys=keys, values=items) if all(keys):
             return {literal(k): literal(v) for k, v in zip(keys, items, strict=True)}
-        case ast.UnaryOp(op=sign, operand=one):
-            value = _computed(sign, literal(one))
+        case ast.UnaryOp(op=sign, operand=operand):
+            value = _computed(sign, literal(operand))
         case ast.BinOp(left=left, op=sign, right=right):
             value = _computed(sign, literal(left), literal(right))
         case _:
             value = None
     if value is None:
-        said = textwrap.shorten(ast.unparse(node), 60, placeholder=" ...")
-        raise ValueError(f"{said} is no number, text, truth value or list that can be read")
+        text = textwrap.shorten(ast.unparse(node), 60, placeholder=" ...")
+        raise ValueError(f"{text} is no number, text, truth value or list that can be read")
     return value
 
 
@@ -126,55 +118,46 @@ def declared(content: bytes) -> dict:
     tagged = [c for c in cells if "parameters" in c["metadata"].get("tags", [])]
     if len(tagged) != 1:
         raise ValueError(f"one cell must be tagged parameters, got {len(tagged)}")
-    found = {}
+    parameters = {}
     for line in ast.parse("".join(tagged[0]["source"]), "its parameters").body:
         match line:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                found[name] = literal(value)
+                parameters[name] = literal(value)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                found[name] = literal(value)
+                parameters[name] = literal(value)
             case _:
-                said = textwrap.shorten(ast.unparse(line), 60, placeholder=" ...")
-                raise ValueError(f"its parameters must be NAME: TYPE = VALUE, got {said}")
-    return found
+                text = textwrap.shorten(ast.unparse(line), 60, placeholder=" ...")
+                raise ValueError(f"its parameters must be NAME: TYPE = VALUE, got {text}")
+    return parameters
 
 
-def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
+def committed(name: str, warn: Callable[[str], Any] = lambda _: None) -> dict:
     """A notebook's own parameters: those in git's HEAD, or saved if HEAD has no such notebook, and
-    if git cannot say, which is told, those last published."""
+    if git cannot say, of which `warn` is told, those last published."""
+    path = f"notebooks/{name}.ipynb"
     try:
-        old = _head(f"./{name}.ipynb")
+        in_head = git("ls-tree", "HEAD", "--", path)
+        own = declared(git("show", f"HEAD:{path}")) if in_head else {}
     except (OSError, ValueError, LookupError, SyntaxError) as problem:
-        tell(str(problem))
-        old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters") or {}
+        warn(str(problem))
+        own = manifest.read(ROOT)["notebooks"].get(name, {}).get("parameters") or {}
     # what is saved may be half-typed, or `runs = len(tasks)`
     with suppress(OSError, ValueError, SyntaxError):
         saved = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes())
-        return {parameter: old.get(parameter, value) for parameter, value in saved.items()}
-    return old
+        return {parameter: own.get(parameter, value) for parameter, value in saved.items()}
+    return own
 
 
-def _head(path):
-    """What the notebook's parameters are in HEAD; {} if it has none, and errors if git fails."""
-    return declared(_git("show", f"HEAD:{path}")) if _git("ls-tree", "HEAD", "--", path) else {}
-
-
-def in_index() -> set[str]:
-    """The notebooks that git will commit, also those that a sparse checkout leaves out; LookupError
-    or OSError if it cannot say."""
-    found = os.fsdecode(_git("ls-files", "-z", "--", "*/*.ipynb")).split("\0")
-    return {path.removesuffix(".ipynb") for path in found}
-
-
-def _git(*words):
-    """What git says in the folder of the notebooks; LookupError if it fails."""
-    environment = {n: v for n, v in os.environ.items() if n not in HOOKS}
-    more = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True}
-    done = subprocess.run(["git", *words], **more)
+def git(*words: str) -> bytes:
+    """What git says about the project; LookupError if it fails, and for a download without .git,
+    which may lie in somebody's repository."""
+    if not (ROOT / ".git").exists():
+        raise LookupError("the folder has no .git, which git init makes")
+    # a hook of git names its own repository
+    environment = {n: v for n, v in os.environ.items() if not re.match("GIT_(?!CONFIG)", n)}
+    done = subprocess.run(["git", *words], cwd=ROOT, env=environment, capture_output=True)
     if done.returncode:
         raise LookupError(done.stderr.decode(errors="replace").partition("\n")[0])
-    if not done.stdout and not (ROOT / ".git").exists():  # the repository around a download
-        raise LookupError("the folder has no .git")
     return done.stdout
 
 
@@ -203,8 +186,8 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     """
     if clone := other_clone():
         raise ParameterError(f"{name}: {clone}")
-    given = {one for cell in namespace.get("In", []) for one in _injected(cell)}
-    for unknown in given - rules.keys():
+    injected = {parameter for cell in namespace.get("In", []) for parameter in _injected(cell)}
+    for unknown in injected - rules.keys():
         raise ParameterError(f"{name} has no parameter {unknown}: {hint(unknown, rules)}")
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
@@ -219,7 +202,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
         except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"{name}: {error}") from None
     try:
-        record.claim(output_root())
+        manifest.check_folder(output_root())
     except (OSError, ValueError) as error:
         raise ParameterError(f"{name}: {error} (PRIVREGRET_OUTPUT names another folder)") from None
 
@@ -234,50 +217,24 @@ def _injected(cell):
     return set()
 
 
-def show(algorithm) -> Code:
-    """Return the code of an algorithm to look at: the two kernels that all its runs execute."""
-    kernels = algorithm.steps.choose, algorithm.steps.observe
-    sources = [inspect.getsource(getattr(one, "py_func", one)) for one in kernels]
-    return Code("\n\n".join(sources), language="python")
-
-
 def exercises() -> None:
     """Show the exercises of the notebook's texts: the question, what to edit and run, the answer to
-    unfold. TextError for a run that gives a function of the notebook a parameter that it lacks."""
+    unfold."""
     texts, names = running().texts, current.names
-    for i, one in enumerate(texts.get("exercise", ()), 1):
-        where, run = f"{current.name}.toml, exercise {i}", one.get("run", "").strip()
-        _check_calls(where, run, names)
-        said = text.filled({f: one[f] for f in ("ask", "answer")}, names, texts["text"])
-        parts = [f"**{i}. {one['kind'].capitalize()}.** {said['ask']}"]
-        if "edit" in one:
-            lines = "\n".join(f"- {old}\n+ {new}" for old, new in one["edit"].items())
+    for i, exercise in enumerate(texts.get("exercise", ()), 1):
+        fields = {field: exercise[field] for field in ("ask", "answer")}
+        filled = text.filled(fields, names, texts["text"])
+        parts = [f"**{i}. {exercise['kind'].capitalize()}.** {filled['ask']}"]
+        if "edit" in exercise:
+            lines = "\n".join(f"- {old}\n+ {new}" for old, new in exercise["edit"].items())
             parts.append(f"```diff\n{lines}\n```")
-        if run:
+        if run := exercise.get("run", "").strip():
             parts.append(f"```python\n{run}\n```")
-        display(Markdown("\n\n".join([*parts, tex.folded("Answer", said["answer"])])))
-
-
-def _check_calls(where, code, names):
-    """Refuse code that does not parse, or names a parameter that a function of `names` lacks."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
-    except SyntaxError as problem:
-        raise text.TextError(f"{where}: {problem.msg} in {problem.text!r}") from None
-    for call in calls:
-        function = names.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        if not inspect.isfunction(function):
-            continue
-        known = inspect.signature(function).parameters
-        for keyword in call.keywords:
-            if keyword.arg not in (None, *known):
-                has = hint(keyword.arg, known)
-                said = f"{function.__name__} has no parameter {keyword.arg}: {has}"
-                raise text.TextError(f"{where}: {said}")
+        display(Markdown("\n\n".join([*parts, tex.folded("Answer", filled["answer"])])))
 
 
 def end() -> None:
-    """Mark that the notebook ran to its end, with its peak of memory; say where its output is."""
+    """Mark that the notebook ran to its end, and on what; say where its output is."""
     name, root = running().name, output_root()
     render.render(root)
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
@@ -287,11 +244,8 @@ def end() -> None:
     if get_ipython() is None:  # run as a script
         print(message)
         return
-    # kilobytes, but bytes on macOS
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else 0
-    megabytes = round(peak / (2**20 if sys.platform == "darwin" else 2**10))
-    ran = {"megabytes": megabytes, "python": sys.executable, "package": str(PACKAGE)}
-    display({"text/plain": message, END: ran}, raw=True)
+    used = {"python": sys.executable, "package": str(PACKAGE)}
+    display({"text/plain": message, END: used}, raw=True)
 
 
 def end_mark(content: bytes) -> dict | None:

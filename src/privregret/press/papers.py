@@ -29,7 +29,7 @@ class Paper(NamedTuple):
 
 def read(file: Path) -> dict[str, Paper]:
     """Return key -> paper; ValueError in one line for an entry that is not complete."""
-    found = {}
+    papers = {}
     for key, entry in files.toml(file).items():
         where, fields = f"{file.name}, [{key}]", entry if isinstance(entry, dict) else {}
         if not re.fullmatch("[a-z0-9]+", key):
@@ -45,8 +45,8 @@ def read(file: Path) -> dict[str, Paper]:
         ):
             if not re.fullmatch(form, fields[field]):
                 raise ValueError(f"{where}: {field} must be like {example}, got {fields[field]!r}")
-        found[key] = Paper(**fields)
-    return found
+        papers[key] = Paper(**fields)
+    return papers
 
 
 PAPERS = read(Path(__file__).with_suffix(".toml"))

@@ -23,11 +23,11 @@ from IPython.display import HTML, Image, Markdown, display
 from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
-from privregret.press import notebook, record, render, style, tex, text
+from privregret.press import notebook, render, style, tex, text
 from privregret.press.findings import CRITERION, Finding, criterion, numbers_of
+from privregret.press.manifest import LIBRARIES, NAME, changing, of_notebook, refuse_clashes
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.record import LIBRARIES
 from privregret.press.tex import folded, one_epsilon
 from privregret.press.tex import integer as integer
 
@@ -143,7 +143,7 @@ def number(name: str, value, meaning: str) -> None:
         taken = "with neither 'var' nor 'end' in front, and none that counts findings"
         raise ValueError(f"a macro's name is letters such as huRatio, {taken}, got {name!r}")
     with _changing() as (manifest, mine):
-        record.refuse_clashes(manifest, notebook.current.name, [name])
+        refuse_clashes(manifest, notebook.current.name, [name])
         entry = numbers_of(exactly(value)) | {"meaning": " ".join(meaning.split()) + _other()}
         mine.setdefault("numbers", {})[name] = entry
 
@@ -253,7 +253,7 @@ def _other():
 def _changing():
     """The manifest, and what it says of the notebook, of whose earlier run nothing is left."""
     running = notebook.running()
-    with record.changing(output_root()) as manifest:
+    with changing(output_root()) as manifest:
         if not running.published:
             if (other := _other()) and get_ipython():
                 display(Markdown(f"**{other.strip()}**"))
@@ -265,7 +265,7 @@ def _changing():
             if slips := running.texts.get("slip"):
                 made_with["slips"] = _filled([{"key": k} | slip for k, slip in slips.items()], {})
             manifest["notebooks"][running.name] = made_with
-            for output in record.of_notebook(manifest, running.name)["outputs"]:
+            for output in of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
         yield manifest, manifest["notebooks"][running.name]
     # not where something was refused: then nothing is written
@@ -282,7 +282,7 @@ def _few_colours(fig):
 
 def _publish(kind, name, caption, frame, pictures, wide, **values):
     """Write the files of a figure or table: `pictures`, its numbers, and TeX by its template."""
-    if not record.NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         text = f"a {kind}'s name is paper key, slash, key of small letters, digits, - and ."
         raise ValueError(f"{text}, got {name!r}")
     running, caption = notebook.current, caption + _other()
@@ -290,7 +290,7 @@ def _publish(kind, name, caption, frame, pictures, wide, **values):
     quoted = render.filled(f"{kind}.tex", star="*" if wide else "", **values).encode()
     contents = pictures | {".csv": _csv(frame), ".tex": quoted}
     with _changing() as (manifest, _):
-        record.refuse_clashes(manifest, running.name, [name])
+        refuse_clashes(manifest, running.name, [name])
         if (had := manifest["outputs"].get(name, {}).get("kind", kind)) != kind:
             raise ValueError(f"{name} is already published as a {had}: give the {kind} another key")
         for ending, content in contents.items():

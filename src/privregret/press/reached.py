@@ -22,22 +22,21 @@ def hashes(code: str) -> dict[str, str]:
     """Return the files that code reaches, as paths in the package, and their hashes; all files for
     `import privregret`, and for code that is no Python. Data count for every module in their folder
     or above."""
-    files = {file: digest(file.read_bytes()) for file in sources()}
+    digests = {file: digest(file.read_bytes()) for file in sources()}
     try:
-        todo, found = [*_imports(code)], set[Path]()
+        imports = [*_imports(code)]
     except SyntaxError:
-        todo, found = [WHOLE], set()
-    if WHOLE in todo:
-        todo, found = [], {*files} - RENDERED
-    while todo:
-        file = _defining(*todo.pop())
-        if file in files and file not in found | RENDERED:
-            found.add(file)
-            todo += _imported(file, files[file])
-    folders = {file.parent for file in found} - {PACKAGE}
-    found |= {f for f in files if f.suffix != ".py" and folders.intersection(f.parents)}
-    found -= {f for f in found if f.parent.name == "templates"} - PUBLISHED
-    return {file.relative_to(PACKAGE).as_posix(): files[file] for file in sorted(found)}
+        imports = [WHOLE]
+    files = {*digests} - RENDERED if WHOLE in imports else set[Path]()
+    while imports and not files >= digests.keys() - RENDERED:
+        file = _defining(*imports.pop())
+        if file in digests and file not in files | RENDERED:
+            files.add(file)
+            imports += _imported(file, digests[file])
+    folders = {file.parent for file in files} - {PACKAGE}
+    files |= {f for f in digests if f.suffix != ".py" and folders.intersection(f.parents)}
+    files -= {f for f in files if f.parent.name == "templates"} - PUBLISHED
+    return {file.relative_to(PACKAGE).as_posix(): digests[file] for file in sorted(files)}
 
 
 @cache
@@ -49,16 +48,12 @@ def _imports(code) -> Iterator[tuple[str, str]]:
     """Yield (module, name in it or "") of what code imports from the package."""
     lines = ("" if line[:1] in ("%", "!") else line for line in code.splitlines())
     for node in ast.walk(ast.parse("\n".join(lines))):
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.ImportFrom) and _ours(node.module):
+            yield from ((node.module, name.name) for name in node.names)
+        elif isinstance(node, ast.Import):
             # without another name it binds the package
-            found = [
-                (one.name, "") if one.asname else WHOLE for one in node.names if _ours(one.name)
-            ]
-        elif isinstance(node, ast.ImportFrom) and _ours(node.module):
-            found = [(node.module, one.name) for one in node.names]
-        else:
-            continue
-        yield from found
+            for module in (name for name in node.names if _ours(name.name)):
+                yield (module.name, "") if module.asname else WHOLE
 
 
 def _ours(module):

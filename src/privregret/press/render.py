@@ -15,7 +15,7 @@ import jinja2
 import pandas as pd
 
 from privregret.core.files import PACKAGE, ROOT, write
-from privregret.press import record, tex
+from privregret.press import tex
 from privregret.press.findings import (
     CLAIM,
     ERROR,
@@ -29,6 +29,8 @@ from privregret.press.findings import (
     estimate_of,
     in_words,
 )
+from privregret.press.manifest import KINDS as ENDINGS
+from privregret.press.manifest import lock, read
 from privregret.press.papers import PAPERS, title
 
 COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
@@ -61,7 +63,7 @@ TEMPLATES = jinja2.Environment(
 TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.filters |= {"formula": tex.formula, "first_sentence": tex.first_sentence}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
-TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
+TEMPLATES.globals |= {"failures": FAILURES, "endings": ENDINGS, "short": tex.short}
 TEMPLATES.globals |= {"quantity": tex.quantity, "integer": tex.integer, "in_words": in_words}
 TEMPLATES.globals |= {"measured": tex.measured}
 
@@ -81,7 +83,7 @@ def csv(frame: pd.DataFrame) -> str:
 
 def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without blocks stays as it is."""
-    manifest = record.read(root)
+    manifest = read(root)
     rows, slips, books = list(_rows(manifest)), list(_slips(manifest)), manifest["notebooks"]
     by_paper = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
     named = sorted(manifest["outputs"].items())
@@ -293,6 +295,6 @@ def differing(root: Path) -> dict[str, str]:
 
 def render(root: Path) -> None:
     """Write all that is made from the manifest below `root`, where it differs."""
-    with record.still(root):
+    with lock(root):
         for path, text in differing(root).items():
             write(root / path, text.encode())

@@ -4,7 +4,7 @@ import math
 import re
 
 from privregret.estimates import Estimate, rounded
-from privregret.press.record import TOLERANCE
+from privregret.press.manifest import TOLERANCE
 
 # signs that code may have, as TeX prints them
 CODE = {sign: "\\" + sign for sign in "{}$&#_%"}

@@ -1,4 +1,4 @@
-"""The record of what is published: what adoption keeps and replaces, what is rendered, and when
+"""The manifest of what is published: what adoption keeps and replaces, what is rendered, and when
 numbers agree."""
 
 import json
@@ -17,7 +17,7 @@ from test_publish import DATA, HU, draw, find, said
 
 from privregret.core import files
 from privregret.core.files import ROOT, locked
-from privregret.press import batch, notebook, publish, record, render, tex
+from privregret.press import batch, manifest, notebook, publish, render, tex
 from privregret.press.findings import estimate_of
 
 ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
@@ -52,8 +52,8 @@ def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):
     monkeypatch.setattr(notebook.current, "name", "hu2021/one")
     draw("kept", data=DATA * 2)
     draw("new")
-    record.adopt(staged, root, "hu2021/one", ORIGIN)
-    assert set(record.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
+    manifest.adopt(staged, root, "hu2021/one", ORIGIN)
+    assert set(manifest.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
     assert not list((root / "figures/hu2021").glob("dropped*"))
     assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
     assert "huOld" not in render.texts(root)["paper/numbers.tex"]
@@ -62,7 +62,9 @@ def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):
     staged = stage()
     monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     draw("kept", data=DATA * 3)
-    refused(partial(record.adopt, staged, root, "hu2021/two", ORIGIN), "hu2021/kept", "hu2021/one")
+    refused(
+        partial(manifest.adopt, staged, root, "hu2021/two", ORIGIN), "hu2021/kept", "hu2021/one"
+    )
     assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
 
 
@@ -70,7 +72,7 @@ def adopted(root, stage, data=DATA, value=0.5, origin=ORIGIN, **more):
     staged = stage()
     draw(data=data, **more)
     find(value)
-    record.adopt(staged, root, "hu2021/one", origin)
+    manifest.adopt(staged, root, "hu2021/one", origin)
     render.render(root)
     return published(root)
 
@@ -99,10 +101,10 @@ def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, s
         draw(data=data)
         key = said("table", "table-1", caption=f"{HU}: a table.")
         publish.table(data, key, formats={"regret": ".0f"})
-        record.adopt(staged, root, "hu2021/one", ORIGIN, **more)
+        manifest.adopt(staged, root, "hu2021/one", ORIGIN, **more)
         return published(root)
 
-    first, manifest = run(), root / "figures/manifest.json"
+    first, path_of_all = run(), root / "figures/manifest.json"
     for name, *words in (
         *(("figure-01.tex", "100", "900"), ("table-1.tex", "& 2", "& 3")),
         *(("manifest.json", "100% of it", "90% of it"), ("figure-01.png",), ("figure-01.pdf",)),
@@ -111,26 +113,32 @@ def test_what_was_altered_by_hand_does_not_survive_with_a_hash_that_fits(root, s
         whole = path.read_bytes()
         path.write_bytes(whole.replace(*map(str.encode, words)) if words else b"by hand")
         hashes = map(files.digest, (whole, path.read_bytes()))
-        manifest.write_text(manifest.read_text().replace(*hashes))
+        path_of_all.write_text(path_of_all.read_text().replace(*hashes))
         assert published(root) != first
         assert run(fresh=not words) == first, name
-    # on another processor half is rounded up
+    # also on another processor, where half is rounded up
+    table, text = root / "figures/hu2021/table-1.tex", path_of_all.read_text()
+    forged = table.read_bytes().replace(b"& 2", b"& 7")
+    path_of_all.write_text(text.replace(*map(files.digest, (table.read_bytes(), forged))))
+    table.write_bytes(forged)
+    assert b"& 7" not in run(DATA * (1 + 1e-11))[table.relative_to(root)]
+    run(fresh=True)
     assert run(DATA * (1 + 1e-11)) == first != run(DATA * (1 + 1e-11), fresh=True)
 
 
 def test_a_clone_or_a_folder_of_somebody_else_is_no_place_for_an_output(root):
     draw()
     for whole, mine in ((False, "src/privregret"), (True, "notebooks")):
-        record.claim(root, whole)
+        manifest.check_folder(root, whole)
         (root / mine).mkdir(parents=True)
-        refused(lambda whole=whole: record.claim(root, whole), str(root), error=ValueError)
+        refused(lambda whole=whole: manifest.check_folder(root, whole), str(root), error=ValueError)
     other = root / "other"
     (other / "paper").mkdir(parents=True)
-    refused(lambda: record.claim(other), str(other), "paper", error=ValueError)
+    refused(lambda: manifest.check_folder(other), str(other), "paper", error=ValueError)
     (other / "paper").rename(other / "draft")
-    refused(lambda: record.claim(other, whole=True), str(other), "draft", error=ValueError)
-    record.claim(other)
-    record.claim(other, whole=True)
+    refused(lambda: manifest.check_folder(other, whole=True), str(other), "draft", error=ValueError)
+    manifest.check_folder(other)
+    manifest.check_folder(other, whole=True)
 
 
 def test_a_manifest_of_another_form_is_refused_in_one_line(root):
@@ -159,7 +167,7 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):
             at = at[key]
         at[last] = value
         path.write_text(json.dumps(changed[""]))
-        for use in (record.read, render.render, partial(record.forget, gone=["hu2021/one"])):
+        for use in (manifest.read, render.render, partial(manifest.remove, name="hu2021/one")):
             refused(partial(use, root), "manifest.json", error=ValueError)
     assert victim.read_text() == "mine"
 
@@ -168,7 +176,7 @@ def test_what_is_removed_lies_below_figures(root):
     draw()
     (root / "figures/hu2021").rename(root / "elsewhere")
     (root / "figures/hu2021").symlink_to(root / "elsewhere")
-    record.forget(root, ["hu2021/one"])
+    manifest.remove(root, "hu2021/one")
     assert (root / "elsewhere/figure-01.tex").exists()
 
 
@@ -292,13 +300,13 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry():
     ):
         kept, fresh = pd.DataFrame(FRAME), pd.DataFrame(FRAME)
         fresh.loc[row, column] = value
-        assert record.moved(kept, fresh) == (column if moved else ""), value
-    assert record.moved(kept, kept[:1]) and record.moved(kept, kept[["x", "n"]])
+        assert manifest.moved_column(kept, fresh) == (column if moved else ""), value
+    assert manifest.moved_column(kept, kept[:1]) and manifest.moved_column(kept, kept[["x", "n"]])
 
 
-def lapsed(job, manifest):
-    """What the manifest does not say of a notebook as a run of it would now."""
-    said = record.of_notebook(manifest, job.name)
+def lapsed(job, committed):
+    """What the committed manifest does not say of a notebook as a run of it would now."""
+    said = manifest.of_notebook(committed, job.name)
     expected = batch.origin(job.name, batch.inputs(job))
     expected["parameters"] = json.loads(json.dumps(job.parameters))
     found = [key for key, value in expected.items() if said["notebook"].get(key) != value]
@@ -312,7 +320,7 @@ def lapsed(job, manifest):
 
 def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
     apart = []
-    for book, entry in record.read(ROOT)["notebooks"].items():
+    for book, entry in manifest.read(ROOT)["notebooks"].items():
         found = {row["value"]: row for row in entry.get("findings", ())}
         for name, number in entry.get("numbers", {}).items():
             pair = number, found.get(number["value"], number)
@@ -324,10 +332,10 @@ def test_a_number_of_the_draft_has_the_error_of_the_finding_with_its_value():
 
 def test_what_is_committed_is_what_make_would_leave():
     """On a fresh clone `make` must change nothing; where somebody is at work, it may."""
-    manifest = record.read(ROOT)
+    committed = manifest.read(ROOT)
     todo = batch.jobs(batch.notebooks(), {})
-    assert set(manifest["notebooks"]) == {job.name for job in todo}
-    wrong = [f"{job.name}: {', '.join(keys)}" for job in todo if (keys := lapsed(job, manifest))]
+    assert set(committed["notebooks"]) == {job.name for job in todo}
+    wrong = [f"{job.name}: {', '.join(keys)}" for job in todo if (keys := lapsed(job, committed))]
     wrong += [f"{path} is not what figures/manifest.json says" for path in render.differing(ROOT)]
     look = ["git", "-C", ROOT, "status", "--porcelain", "src", "notebooks", "figures", batch.LOCK]
     if wrong and subprocess.run(look, capture_output=True).stdout:
