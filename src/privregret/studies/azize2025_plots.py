@@ -3,25 +3,8 @@
 import itertools
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
-
-from privregret.press import draw
 
 CENTRED = {"ha": "center", "va": "center"}
-
-
-def survivals(data: pd.DataFrame, panel: str, title: str = "{}") -> Figure:
-    """Draw the distribution of the final regret, one panel for each value of a column."""
-    groups = list(data.groupby(panel, sort=False))
-    fig, axes = draw.panels(len(groups), height=2.7)
-    for ax, (value, part) in zip(axes, groups, strict=True):
-        draw.survival_axes(ax, part)
-        ax.set(title=title.format(value), ylim=(max(data.probability.min() / 1.5, 1e-6), 1.5))
-        ax.set_xlim(data.at_least[data.at_least > 0].min() / 1.5, 2 * data.at_least.max())
-        ax.label_outer()
-    draw.legend_below(fig, 3)
-    return fig
 
 
 def reward_model(ax, model: str, rewards: list, path: tuple) -> None:
