@@ -281,9 +281,9 @@ def test_exp3_path_against_raw_weights():
         np.testing.assert_allclose(path, expected, rtol=1e-10)
         few = actions[:10]
         chance = np.prod(np.where(few == 1, path[:10], 1 - path[:10]))
-        found = adversarial.exp3_log_probabilities(adversary, 10, eta, eta)
-        assert np.exp(found).sum() == pytest.approx(1)
-        assert found[int("".join(map(str, few)), 2)] == pytest.approx(math.log(chance), rel=1e-9)
+        found = adversarial.batched_probabilities(EXP3(eta, eta), adversary.table(10), 0.0, 1)
+        assert found.sum() == pytest.approx(1)
+        assert found[int("".join(map(str, few)), 2)] == pytest.approx(chance, rel=1e-9)
 
 
 def test_each_kind_of_privacy_has_the_epsilon_that_follows():

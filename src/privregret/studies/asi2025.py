@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta
+from scipy.stats import binom
 
 from privregret import estimates, instances, simulate
 from privregret.adversarial import EXP3, FTPL, BatchedPrivate, ExpertsFromBandit
@@ -231,9 +231,10 @@ def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) ->
 
 
 def _enough(runs, level):
-    """Count the runs that must show an event to certify probability 1/2."""
-    enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
-    if enough is None:
+    """Count the runs that must show an event to certify probability 1/2: more would at this level
+    if it were 1/2, as Clopper and Pearson's limit says."""
+    enough = int(binom.isf(level, runs, 0.5)) + 1
+    if enough > runs:
         raise ValueError(
             f"pulls must be of more runs to certify anything at level {level:g}, got {2 * runs}"
         )
