@@ -33,28 +33,28 @@ def play(picture, **knobs) -> None:
     """Below a published picture, show a slider for each of these parameters of its function, a list
     of values each, to which the default is added; what they draw is shown unless it is the picture
     above. Without a front end, show nothing. NoKnob for a parameter without a default."""
-    taken = signature(picture).parameters.items()
-    usual = {k: p.default for k, p in taken if p.default is not p.empty}
-    if unknown := knobs.keys() - usual:
-        said = f"{picture.__name__} has no parameter {min(unknown)} with a default"
-        known = ", ".join(usual) or "none"
-        raise NoKnob(f"{notebook.current.name}.ipynb: {said}: known are {known}")
+    parameters = signature(picture).parameters.items()
+    defaults = {k: p.default for k, p in parameters if p.default is not p.empty}
+    if unknown := knobs.keys() - defaults:
+        mistake = f"{picture.__name__} has no parameter {min(unknown)} with a default"
+        names = ", ".join(defaults) or "none"
+        raise NoKnob(f"{notebook.current.name}.ipynb: {mistake}: known are {names}")
     if not has_front_end():
         return
     from ipywidgets import SelectionSlider, VBox, interactive_output  # a fifth of a second
 
-    def anew(**now):
-        if any(now[k] != usual[k] for k in now):
-            (fig := picture(**now)).savefig(png := io.BytesIO(), format="png")
+    def draw(**values):
+        if any(values[k] != defaults[k] for k in values):
+            (fig := picture(**values)).savefig(png := io.BytesIO(), format="png")
             display(Image(png.getvalue(), width=int(fig.get_figwidth() * style.PIXELS)))
 
     sliders = {}
     for k, values in knobs.items():
-        options = values if usual[k] in values else sorted([*values, usual[k]])
+        options = values if defaults[k] in values else sorted([*values, defaults[k]])
         sliders[k] = SelectionSlider(
-            options=options, value=usual[k], description=k, continuous_update=False
+            options=options, value=defaults[k], description=k, continuous_update=False
         )
-    display(VBox([*sliders.values(), interactive_output(anew, sliders)]))
+    display(VBox([*sliders.values(), interactive_output(draw, sliders)]))
 
 
 def panels(count: int, height=None, ylabel="", **axes):
@@ -77,8 +77,8 @@ def lines(ax, data, x, y, by: str = "algorithm", band=(), looks=None, bars="", *
     _needs(data, *columns, maker="estimates.bands" if band else "")
     if band and data.duplicated([by, x]).any():
         varied = (data.groupby([by, x]).nunique() > 1).any()
-        several = ", ".join(varied.index[varied].difference(columns, sort=False)) or "equal ones"
-        raise ValueError(f"the frame must have one row for each {by}, {x}, got several {several}")
+        values = ", ".join(varied.index[varied].difference(columns, sort=False)) or "equal ones"
+        raise ValueError(f"the frame must have one row for each {by}, {x}, got several {values}")
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
         look = looks[label] if looks else style.look(label)
         look = {"markevery": (0.03 + 0.03 * i, 0.15)} | look | style_
@@ -100,8 +100,8 @@ def _needs(data, *columns, maker=""):
     """Raise an error in one line unless the frame has these columns."""
     if missing := [column for column in columns if column not in data]:
         wanted = ", ".join(missing) + (maker and f", which {maker} makes")
-        needed, found = ", ".join(columns), ", ".join(map(str, data.columns))
-        raise ValueError(f"the frame must have columns {needed}: no {wanted}, got {found}")
+        needed, got = ", ".join(columns), ", ".join(map(str, data.columns))
+        raise ValueError(f"the frame must have columns {needed}: no {wanted}, got {got}")
 
 
 def bound(ax, x, y, label: str, forbids: bool = False, **style_):
@@ -132,8 +132,8 @@ def two_tables(bins, epsilon: float, names=("one table", "its neighbour"), **axe
     for colour, part in ((style.BLUE, bins[~broken]), (style.VERMILION, bins[broken])):
         below.hlines(part.log_ratio, part.begin, part.end, color=colour, linewidth=2)
     if broken.any():
-        said = {"color": style.VERMILION, "transform": below.transAxes, "ha": "right"}
-        below.text(0.98, 0.08, "beyond what was promised", fontsize=7, **said)
+        corner = {"color": style.VERMILION, "transform": below.transAxes, "ha": "right"}
+        below.text(0.98, 0.08, "beyond what was promised", fontsize=7, **corner)
     reach = 1.25 * max(1.2 * epsilon, bins.log_ratio.abs().max())
     below.set(ylim=(-reach, reach), ylabel="log-ratio", yticks=(-epsilon, 0, epsilon), **axes)
     below.set_yticklabels([r"$-\epsilon$", "0", r"$\epsilon$"])
@@ -142,11 +142,11 @@ def two_tables(bins, epsilon: float, names=("one table", "its neighbour"), **axe
 
 def legend_below(fig, ncols: int = 2) -> None:
     """One legend for all panels, below them; a line and points of one label share an entry."""
-    found: dict[str, tuple] = {}
+    entries: dict[str, tuple] = {}
     for ax in fig.axes:
         parts = list(zip(*ax.get_legend_handles_labels(), strict=True))
-        found |= {label: tuple(h for h, name in parts if name == label) for _, label in parts}
-    fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=ncols)
+        entries |= {label: tuple(h for h, name in parts if name == label) for _, label in parts}
+    fig.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=ncols)
 
 
 def regret_limits(summary) -> tuple[float, float]:

@@ -14,10 +14,11 @@ def reward_model(ax, model: str, rewards: list, path: tuple) -> None:
     """
     rounds = len(path)
     for t in range(1, rounds + 1):
-        prefixes = list(np.ndindex(*(2,) * t))
-        nodes = {"list": [None], "table": [0, 1], "tree": prefixes}[model]
+        # a reward is for all choices of so many last arms
+        depth = {"list": 0, "table": 1, "tree": t}[model]
+        nodes = list(np.ndindex(*(2,) * depth))
         for i, node in enumerate(nodes):
-            full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
+            full = (*path[: t - depth], *node)
             seen = full == tuple(path[:t])
             colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
             x = 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
