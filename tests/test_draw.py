@@ -5,6 +5,7 @@ import itertools
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pictures
 import pytest
 from conftest import ROOT, refused
 from matplotlib.cbook import STEP_LOOKUP_MAP
@@ -237,12 +238,12 @@ def test_a_promise_that_is_broken_is_marked():
 
 def test_names_at_the_ends_of_lines_do_not_touch():
     ends = {name: 100 + i for i, name in enumerate("abcdef")} | {"low": 10}
-    rows = [(x, y * x, name) for name, y in ends.items() for x in (1, 2)]
-    data = pd.DataFrame(rows, columns=["t", "mean", "algorithm"])
-    fig = draw.chart(data, "t", "mean", looks=draw.looks(ends), names="ends")
-    fig.draw_without_rendering()
-    assert not fig.legends
-    (ax,) = fig.axes
+    rows = [(p, x, y * x, name) for p in "12" for name, y in ends.items() for x in (1, 2, 3)]
+    data = pd.DataFrame(rows, columns=["run", "t", "mean", "algorithm"])
+    fig = draw.chart(data, "t", "mean", panel="run", looks=draw.looks(ends), names="ends")
+    assert not fig.legends and pictures.problems(fig, data) == []
+    first, ax = fig.axes
+    assert not first.texts
     boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
     assert sorted(boxes, key=lambda name: boxes[name].y0) == ["low", *"abcdef"]
     heights = sorted((box.y0, box.y1) for box in boxes.values())
