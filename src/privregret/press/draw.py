@@ -372,13 +372,8 @@ def chart(
             drawn = part.assign(bound=part[level] if isinstance(level, str) else level)
             drawn = drawn.drop_duplicates(x).dropna(subset="bound").sort_values(x)
             if len(drawn):
-                bound(
-                    ax,
-                    drawn[x],
-                    drawn["bound"],
-                    label,
-                    **({"linestyle": dash, "zorder": 1.9} | own),
-                )
+                own = {"linestyle": dash, "zorder": 1.9} | own
+                bound(ax, drawn[x], drawn["bound"], label, **own)
         ax.set_title(titles.format(value) if isinstance(titles, str) else titles[value])
         if ticks is not None:
             epsilon_ticks(ax, ticks)
