@@ -437,14 +437,6 @@ def test_laplace_tail():
     assert tails.laplace_tail(1e4, 300, 1.0) < -5000  # far beyond what probabilities can hold
 
 
-def separate(x, n, m, mu, epsilon):
-    """A bound on `tails.tail` from separate ones on S and Z, the best over 999 splits."""
-    shares, excess = np.arange(1, 1000) / 1000, x / n - mu
-    binomial = [-n * kl(mu + share * excess, mu) for share in shares]
-    noise = tails.laplace_tail(n * (1 - shares) * excess, m, epsilon)
-    return min(np.logaddexp(binomial, noise).min(), 0.0)
-
-
 def test_tail_of_binomial_plus_laplace():
     rng = np.random.default_rng(1)
     for at in ((15, 30, 3, 0.4, 0.5), (100, 127, 7, 0.75, 1.0), (5, 3, 1, 0.9, 0.1)):
@@ -457,7 +449,7 @@ def test_tail_of_binomial_plus_laplace():
     n = 2**12 - 1
     for function, proved, value in (
         (tails.tail, {}, 7.427e-9),
-        (separate, {}, 1.949e-4),
+        (tails.separate, {}, 1.949e-4),
         (azize2025.joint_chernoff, {}, 1.236e-7),
         (azize2025.lemma_d3, {}, 6.454e24),
         (azize2025.lemma_d3, {"proved": True}, 1.274e26),
@@ -473,7 +465,7 @@ def test_exact_tails_are_below_every_bound(mu):
         x, n = mu + (1 - mu) * way, 2**m - 1
         at, nd = (n * x, n, m, mu, epsilon), n * d_epsilon(x, mu, epsilon)
         chance, joint = tails.tail(*at), azize2025.joint_chernoff(*at)
-        assert chance <= separate(*at) + 1e-9
+        assert chance <= tails.separate(*at) + 1e-9
         assert chance <= joint + 1e-9
         assert joint <= azize2025.lemma_d3(*at) + 1e-9
         assert chance <= azize2025.lemma_d3(*at, proved=True)
@@ -544,7 +536,7 @@ def test_few_pulls_of_an_arm_are_as_likely_as_the_proof_of_theorem_3_1_allows():
 def test_exponent_of_separate_bounds():
     for mu, epsilon, x in ((0.3, 1.0, 0.6), (0.75, 0.25, 0.9), (0.5, 0.1, 1.0)):
         found, n = tails.separate_exponent(x, mu, epsilon), 2**20
-        assert found == pytest.approx(-separate(n * x, n, 1, mu, epsilon) / n, rel=0.01)
+        assert found == pytest.approx(-tails.separate(n * x, n, 1, mu, epsilon) / n, rel=0.01)
         assert found < d_epsilon(x, mu, epsilon)
 
 
