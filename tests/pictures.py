@@ -28,6 +28,8 @@ def problems(fig, data) -> list[str]:
     renderer = FigureCanvasAgg(fig).get_renderer()
     legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes if ax.get_legend())]
     entries = {text.get_text() for legend in legends for text in legend.get_texts()}
+    # or names at the ends of the lines of one panel
+    entries |= {text.get_text() for ax in fig.axes for text in ax.texts}
     if fig.get_figwidth() not in (style.COLUMN[0], style.PAGE[0]):
         wrong.append(f"it is {fig.get_figwidth():g} inches wide")
     # in print, a column of 8.5 cm and a page of two
@@ -48,7 +50,7 @@ def problems(fig, data) -> list[str]:
                     wrong.append(f"bound {label} goes back")
             # a curve beside which its name is written is drawn without a label
             if not label.startswith("_") and label not in entries:
-                wrong.append(f"{label} has no entry in a legend")
+                wrong.append(f"{label} has no entry in a legend, and is not written in a panel")
         for band in ax.collections:
             if isinstance(band, PolyCollection) and band.get_alpha() in (0.2, 0.3):
                 for path in band.get_paths():

@@ -304,7 +304,7 @@ def test_exact_loss_of_exp3():
     losses = table(6, 2)
     small = Adversary("small", np.arange(6), losses)
     paths = (np.arange(2**6)[:, None] >> np.arange(5, -1, -1)) & 1
-    chances = np.exp(privacy.exp3_log_probabilities(small, 6, 0.5, 0.2))
+    chances = privacy.batched_probabilities(EXP3(0.5, 0.2), losses, 0.0, 1)
     exact = chances @ losses[np.arange(6), paths].sum(axis=1)
     paid = EXP3(0.5, 0.2).run(small, [6], np.random.default_rng(1), 20_000)[:, -1]
     assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)

@@ -5,6 +5,7 @@ import itertools
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pictures
 import pytest
 from conftest import ROOT, refused
 from matplotlib.cbook import STEP_LOOKUP_MAP
@@ -63,9 +64,13 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     # a wide band does not make an empty panel
     assert draw.regret_limits(summary) == (500 / 30, 1000)
     _, ax = draw.subplots()
-    draw.regret_axes(ax, summary, rounds="linear", legend_values=True)
+    draw.regret_axes(ax, summary)
     assert [line.get_ydata().tolist() for line in ax.lines] == [[5, 500]]
-    assert ax.get_ylim() == (500 / 30, 1000)
+    assert ax.get_ylim() == (500 / 30, 1000) and ax.get_xlim() == (8, 10)
+    (ax,) = draw.regret_panel(summary, "it").axes
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[5, 500]]
+    assert ax.get_ylim() == (500 / 30, 1000) and ax.get_xlim() == (-0.2, 10.2)
+    assert ax.get_title() == "it" and ax.get_xscale() == "linear"
     assert ax.get_legend_handles_labels()[1] == [f"UCB1: 500 ± {summary.se.iloc[-1]:.0f}"]
 
 
@@ -151,8 +156,7 @@ def test_a_tick_too_near_to_the_last_label_has_none():
 
 def test_the_mean_is_marked_on_the_curve_of_survivals():
     curve = {"algorithm": "IMED", "at_least": [9.0, 4.0, 1.0], "probability": [0.01, 0.1, 1.0]}
-    _, ax = draw.subplots()
-    draw.survival_axes(ax, pd.DataFrame(curve).assign(mean=4.0, bound=2.0))
+    (ax,) = draw.survivals(pd.DataFrame(curve).assign(mean=4.0, bound=2.0), "algorithm").axes
     assert list(ax.lines[-1].get_xdata()) == [2.0, 2.0]
     (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
     np.testing.assert_allclose(marked, [[4.0, 0.1]])
@@ -161,8 +165,7 @@ def test_the_mean_is_marked_on_the_curve_of_survivals():
     corners = STEP_LOOKUP_MAP[steps.get_drawstyle()](*steps.get_xydata().T).T.tolist()
     assert corners == [[9, 0.01], [4, 0.01], [4, 0.1], [1, 0.1], [1, 1]]
     # half way on both axes, which are logarithmic
-    _, ax = draw.subplots()
-    draw.survival_axes(ax, pd.DataFrame(curve).assign(mean=2.0, bound=2.0))
+    (ax,) = draw.survivals(pd.DataFrame(curve).assign(mean=2.0, bound=2.0), "algorithm").axes
     (marked,) = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 1)
     np.testing.assert_allclose(marked, [[2.0, 0.1**0.5]])
 
@@ -190,8 +193,9 @@ def test_what_is_missing_is_named_with_the_function_that_makes_it():
     refused(lambda: draw.final_regret_panel(means), "epsilon", "q10", "estimates.bands")
     refused(lambda: draw.regret_grid(means), "epsilon", "estimates.bands")
     refused(lambda: draw.regret_limits(runs), "mean", "estimates.means")
-    refused(lambda: draw.survival_axes(None, runs), "probability", "estimates.survival_curves")
+    refused(lambda: draw.survivals(runs, "algorithm"), "probability", "estimates.survival_curves")
     refused(lambda: draw.lines(None, runs, "t", "loss"), "loss")
+    refused(lambda: draw.lines(None, means, "t", "mean", band=("q10", "q90")), "estimates.bands")
 
 
 def test_no_curve_is_a_zigzag():
@@ -234,12 +238,12 @@ def test_a_promise_that_is_broken_is_marked():
 
 def test_names_at_the_ends_of_lines_do_not_touch():
     ends = {name: 100 + i for i, name in enumerate("abcdef")} | {"low": 10}
-    rows = [(x, y * x, name) for name, y in ends.items() for x in (1, 2)]
-    data = pd.DataFrame(rows, columns=["t", "mean", "algorithm"])
-    fig = draw.chart(data, "t", "mean", looks=draw.looks(ends), ends=True)
-    fig.draw_without_rendering()
-    assert not fig.legends
-    (ax,) = fig.axes
+    rows = [(p, x, y * x, name) for p in "12" for name, y in ends.items() for x in (1, 2, 3)]
+    data = pd.DataFrame(rows, columns=["run", "t", "mean", "algorithm"])
+    fig = draw.chart(data, "t", "mean", panel="run", looks=draw.looks(ends), names="ends")
+    assert not fig.legends and pictures.problems(fig, data) == []
+    first, ax = fig.axes
+    assert not first.texts
     boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
     assert sorted(boxes, key=lambda name: boxes[name].y0) == ["low", *"abcdef"]
     heights = sorted((box.y0, box.y1) for box in boxes.values())

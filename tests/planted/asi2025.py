@@ -50,10 +50,6 @@ def same_path(losses, actions, *_):
     return np.linspace(0.5, 0.8, len(actions)) + losses[0, 1] / 1e3
 
 
-def same_probabilities(adversary, horizon, eta, gamma):
-    return np.full(2**horizon, 0.05 * adversary.table(1)[0, 1] - horizon * np.log(2.0))
-
-
 HALF_SCALE = property(lambda self, right=adversarial.BatchedPrivate.scale.fget: 0.5 * right(self))
 CERTIFIED = {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1}
 PLANTS = {
@@ -106,7 +102,7 @@ PLANTS = {
         # adversarial.EXP3 does what it does whatever it sees
         "figure-1 grows-with-the-horizon amplified": all_of(
             replaced(privacy, "exp3_path", same_path),
-            replaced(privacy, "exp3_log_probabilities", same_probabilities),
+            replaced(privacy, "exp3_loss", lambda *_: 0.05),
         )
     },
 }

@@ -30,8 +30,8 @@ def half_the_noise(right, self, rewards, rng):
     return right(replace(self, epsilon=2 * self.epsilon) if own else self, rewards, rng)
 
 
-def uniform_actions(self, rewards, rng):
-    return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
+def uniform_actions(self, losses, rng):
+    return np.random.default_rng(rng).integers(losses.shape[1], size=len(losses))
 
 
 def remembers(self, *given):
@@ -83,7 +83,7 @@ PLANTS = {
     },
     "companion/your-own-algorithm": {
         "explore-first-is-private": wrapped(BanditAlgorithm, "play", half_the_noise),
-        "both-learn-the-table": replaced(DPIMED, "play", uniform_actions),
+        "both-learn-the-table": replaced(RandomPrefixSoftmax, "play", uniform_actions),
         "lazy-follows-the-drift": replaced(AnytimeLazyUCB, "start", remembers),
     },
 }

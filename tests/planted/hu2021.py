@@ -53,13 +53,13 @@ PLANTS = {
         ),
     },
     "hu2021/6-experiments": {
-        "se-flat": with_epsilon(DPSE, lambda e: e / 50),
-        "lazy-competitive": uniform(AnytimeLazyUCB),
         "hybrid-large-epsilon hybrid-improves ucb-falls hybrid-is-ucb1": uniform(HybridUCB),
+        "lazy-competitive": uniform(AnytimeLazyUCB),
+        "se-flat": with_epsilon(DPSE, lambda e: e / 50),
     },
     "hu2021/I-additional-plots": {
-        "se-flat-beyond": with_epsilon(DPSE, lambda e: 1.0),
         "elimination": as_if(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
+        "se-flat-beyond": with_epsilon(DPSE, lambda e: 1.0),
     },
     "hu2021/5-full-information": {
         "theorem-7 corollary-8 corollary-9 corollary-9-without-log naive-version": wrapped(

@@ -15,6 +15,7 @@ from privregret.core.progress import has_front_end
 from privregret.press import notebook, style
 
 style.use()
+BAND = "q10", "q90"
 
 
 def subplots(*shape: int, **options):
@@ -32,28 +33,28 @@ def play(picture, **knobs) -> None:
     """Below a published picture, show a slider for each of these parameters of its function, a list
     of values each, to which the default is added; what they draw is shown unless it is the picture
     above. Without a front end, show nothing. NoKnob for a parameter without a default."""
-    taken = signature(picture).parameters.items()
-    usual = {k: p.default for k, p in taken if p.default is not p.empty}
-    if unknown := knobs.keys() - usual:
-        said = f"{picture.__name__} has no parameter {min(unknown)} with a default"
-        known = ", ".join(usual) or "none"
-        raise NoKnob(f"{notebook.current.name}.ipynb: {said}: known are {known}")
+    parameters = signature(picture).parameters.items()
+    defaults = {k: p.default for k, p in parameters if p.default is not p.empty}
+    if unknown := knobs.keys() - defaults:
+        mistake = f"{picture.__name__} has no parameter {min(unknown)} with a default"
+        names = ", ".join(defaults) or "none"
+        raise NoKnob(f"{notebook.current.name}.ipynb: {mistake}: known are {names}")
     if not has_front_end():
         return
     from ipywidgets import SelectionSlider, VBox, interactive_output  # a fifth of a second
 
-    def anew(**now):
-        if any(now[k] != usual[k] for k in now):
-            (fig := picture(**now)).savefig(png := io.BytesIO(), format="png")
+    def draw(**values):
+        if any(values[k] != defaults[k] for k in values):
+            (fig := picture(**values)).savefig(png := io.BytesIO(), format="png")
             display(Image(png.getvalue(), width=int(fig.get_figwidth() * style.PIXELS)))
 
     sliders = {}
     for k, values in knobs.items():
-        options = values if usual[k] in values else sorted([*values, usual[k]])
+        options = values if defaults[k] in values else sorted([*values, defaults[k]])
         sliders[k] = SelectionSlider(
-            options=options, value=usual[k], description=k, continuous_update=False
+            options=options, value=defaults[k], description=k, continuous_update=False
         )
-    display(VBox([*sliders.values(), interactive_output(anew, sliders)]))
+    display(VBox([*sliders.values(), interactive_output(draw, sliders)]))
 
 
 def panels(count: int, height=None, ylabel="", **axes):
@@ -70,8 +71,14 @@ def panels(count: int, height=None, ylabel="", **axes):
 def lines(ax, data, x, y, by: str = "algorithm", band=(), looks=None, bars="", **style_):
     """One curve of columns `x` and `y` for each value of `by`, in the look of its algorithm or of
     `looks` (value -> keywords of `plot`). A band is between columns, ("q10", "q90") of `bands`;
-    `bars` are two standard errors, of this column."""
-    _needs(data, by, x, y, *band, *([bars] if bars else []))
+    `bars` are two standard errors, of this column. ValueError if a column is missing, or if a curve
+    with a band has several rows for one x, which would draw a zigzag."""
+    columns = [by, x, y, *band, *([bars] if bars else [])]
+    _needs(data, *columns, maker="estimates.bands" if band else "")
+    if band and data.duplicated([by, x]).any():
+        varied = (data.groupby([by, x]).nunique() > 1).any()
+        values = ", ".join(varied.index[varied].difference(columns, sort=False)) or "equal ones"
+        raise ValueError(f"the frame must have one row for each {by}, {x}, got several {values}")
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
         look = looks[label] if looks else style.look(label)
         look = {"markevery": (0.03 + 0.03 * i, 0.15)} | look | style_
@@ -93,20 +100,8 @@ def _needs(data, *columns, maker=""):
     """Raise an error in one line unless the frame has these columns."""
     if missing := [column for column in columns if column not in data]:
         wanted = ", ".join(missing) + (maker and f", which {maker} makes")
-        needed, found = ", ".join(columns), ", ".join(map(str, data.columns))
-        raise ValueError(f"the frame must have columns {needed}: no {wanted}, got {found}")
-
-
-def _needs_bands(data, *by):
-    """Raise an error in one line unless the frame has bands, and one row for each point of a curve;
-    several would draw a zigzag."""
-    _needs(data, *by, "mean", "q10", "q90", maker="estimates.bands")
-    if data.duplicated([*by]).any():
-        varied = (data.groupby([*by]).nunique() > 1).any()
-        results = ["mean", "sd", "se", "runs", "heavy", "q10", "q90"]
-        several = ", ".join(varied.index[varied].difference(results, sort=False)) or "equal ones"
-        each = ", ".join(by)
-        raise ValueError(f"the frame must have one row for each {each}, got several {several}")
+        needed, got = ", ".join(columns), ", ".join(map(str, data.columns))
+        raise ValueError(f"the frame must have columns {needed}: no {wanted}, got {got}")
 
 
 def bound(ax, x, y, label: str, forbids: bool = False, **style_):
@@ -137,30 +132,21 @@ def two_tables(bins, epsilon: float, names=("one table", "its neighbour"), **axe
     for colour, part in ((style.BLUE, bins[~broken]), (style.VERMILION, bins[broken])):
         below.hlines(part.log_ratio, part.begin, part.end, color=colour, linewidth=2)
     if broken.any():
-        said = {"color": style.VERMILION, "transform": below.transAxes, "ha": "right"}
-        below.text(0.98, 0.08, "beyond what was promised", fontsize=7, **said)
+        corner = {"color": style.VERMILION, "transform": below.transAxes, "ha": "right"}
+        below.text(0.98, 0.08, "beyond what was promised", fontsize=7, **corner)
     reach = 1.25 * max(1.2 * epsilon, bins.log_ratio.abs().max())
     below.set(ylim=(-reach, reach), ylabel="log-ratio", yticks=(-epsilon, 0, epsilon), **axes)
     below.set_yticklabels([r"$-\epsilon$", "0", r"$\epsilon$"])
     return fig
 
 
-def legend_below(fig, ncols: int = 2, **options) -> None:
+def legend_below(fig, ncols: int = 2) -> None:
     """One legend for all panels, below them; a line and points of one label share an entry."""
-    found: dict[str, tuple] = {}
+    entries: dict[str, tuple] = {}
     for ax in fig.axes:
         parts = list(zip(*ax.get_legend_handles_labels(), strict=True))
-        found |= {label: tuple(h for h, name in parts if name == label) for _, label in parts}
-    options |= {"loc": "outside lower center", "ncols": ncols}
-    fig.legend(found.values(), found.keys(), **options)
-
-
-def legend(ax, **options) -> None:
-    """Put the legend of a panel where it covers least; below if it is long and the panel alone."""
-    if len(ax.figure.axes) == 1 and len(ax.get_legend_handles_labels()[1]) > 4:
-        legend_below(ax.figure, **options)
-    else:
-        ax.legend(loc="best", **options)
+        entries |= {label: tuple(h for h, name in parts if name == label) for _, label in parts}
+    fig.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=ncols)
 
 
 def regret_limits(summary) -> tuple[float, float]:
@@ -171,46 +157,47 @@ def regret_limits(summary) -> tuple[float, float]:
     return last.min() / 30, 2 * last.max()
 
 
-def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bool = False) -> None:
-    """Regret, on a logarithmic axis, against rounds: one curve per algorithm with a band.
-
-    The frame is of `estimates.bands`, `limits` are by default `regret_limits`. A logarithmic axis
-    of rounds shows at most four decades; labels may give the final means and standard errors.
-    """
-    _needs_bands(summary, "algorithm", "t")
-    finals = summary.groupby("algorithm", sort=False).last()
-    names = {a: a for a in finals.index}
-    for name, final in finals.iterrows() if legend_values else ():
-        # of runs that are all equal it is not known
-        error = f" ± {final.se:,.0f}" if np.isfinite(final.get("se", np.inf)) else ""
-        names[name] = f"{name}: {final['mean']:,.0f}{error}"
-    named = summary.assign(algorithm=summary.algorithm.map(names))
-    looks = {names[a]: style.look(a) for a in names}
-    lines(ax, named, "t", "mean", band=("q10", "q90"), looks=looks)
-    ax.set(xlabel="round $t$", ylabel="regret", xscale=rounds, yscale="log")
+def regret_axes(ax, summary, limits=None) -> None:
+    """Regret against rounds, both logarithmic, over at most four decades: one curve and band per
+    algorithm, of `estimates.bands`. `limits` are by default `regret_limits`."""
+    lines(ax, summary, "t", "mean", band=BAND)
+    ax.set(xlabel=AXES["t"], ylabel=AXES["mean"], xscale="log", yscale="log")
     ax.set_ylim(limits or regret_limits(summary))
-    last = summary.t.max()
-    if rounds == "log":
-        entered = summary.t[summary["mean"] > ax.get_ylim()[0]].min()
-        ax.set_xlim(max(0.8 * entered, last / 1e4), last)
-    else:
-        ax.set_xlim(-0.02 * last, 1.02 * last)
-        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    last, entered = summary.t.max(), summary.t[summary["mean"] > ax.get_ylim()[0]].min()
+    ax.set_xlim(max(0.8 * entered, last / 1e4), last)
 
 
 def regret_panel(summary, title: str = "", limits=None):
-    """A figure of `regret_axes` as papers draw it: rounds linear, final means in the legend."""
-    fig, ax = subplots()
-    regret_axes(ax, summary, limits, "linear", legend_values=True)
-    ax.set_title(title)
-    legend(ax, title="final mean regret, standard error", title_fontsize=7)
+    """A figure of regret, logarithmic, against rounds as papers draw it: rounds linear, the final
+    means and standard errors in the legend. Frame and limits are as of `regret_axes`."""
+    _needs(summary, "algorithm", "t", "mean", *BAND, maker="estimates.bands")
+    names = {}
+    for name, final in summary.groupby("algorithm", sort=False).last().iterrows():
+        # of runs that are all equal it is not known
+        error = f" ± {final.se:,.0f}" if np.isfinite(final.get("se", np.inf)) else ""
+        names[name] = f"{name}: {final['mean']:,.0f}{error}"
+    fig = chart(
+        summary.assign(algorithm=summary.algorithm.map(names)),
+        "t",
+        "mean",
+        band=BAND,
+        looks={names[name]: style.look(name) for name in names},
+        log="y",
+        xlim=np.array([-0.02, 1.02]) * summary.t.max(),
+        ylim=limits or regret_limits(summary),
+        titles={"": title},
+        names="inside",
+    )
+    fig.axes[0].xaxis.set_major_formatter(EngFormatter(sep=""))
+    legend = fig.axes[0].get_legend() or fig.legends[0]
+    legend.set_title("final mean regret, standard error", {"size": 7})
     return fig
 
 
 def regret_grid(summary, limits=None, finals=None, name: str = ""):
     """A figure across a page: `regret_axes`, both logarithmic and shared, a panel for each epsilon,
     at most four a row, and one for final regrets if given, as in `final_regret_panel`."""
-    _needs_bands(summary, "epsilon", "algorithm", "t")
+    _needs(summary, "epsilon", maker="estimates.bands")
     groups = list(summary.groupby("epsilon"))
     count = len(groups) + (finals is not None)
     across = min(count, 4)
@@ -232,9 +219,10 @@ def regret_grid(summary, limits=None, finals=None, name: str = ""):
         ax.axis("off")
     if finals is not None:
         ax = axes.flat[len(groups)]
-        _final_regret(ax, finals, apart=0.16)
+        lines(ax, finals, "epsilon", "mean", band=BAND, markevery=1)
+        ax.set(xlabel=AXES["epsilon"], xscale="log", yscale="log", title="final regret")
+        epsilon_ticks(ax, finals.epsilon.unique(), apart=0.16)
         ax.minorticks_off()
-        ax.set_title("final regret")
     fig.suptitle(name, fontsize="medium")
     legend_below(fig, 4)
     return fig
@@ -243,18 +231,18 @@ def regret_grid(summary, limits=None, finals=None, name: str = ""):
 def final_regret_panel(summary, title: str = ""):
     """A figure of final regret against epsilon, both logarithmic: a curve and band per algorithm,
     of `estimates.bands`, with one row for each algorithm and epsilon, else a ValueError."""
-    fig, ax = subplots()
-    _final_regret(ax, summary)
-    ax.set(title=title, ylabel="final regret")
-    legend(ax)
-    return fig
-
-
-def _final_regret(ax, summary, apart=0.07):
-    _needs_bands(summary, "algorithm", "epsilon")
-    lines(ax, summary, "epsilon", "mean", band=("q10", "q90"), markevery=1)
-    ax.set(xlabel=r"privacy parameter $\epsilon$", xscale="log", yscale="log")
-    epsilon_ticks(ax, summary.epsilon.unique(), apart)
+    _needs(summary, "algorithm", "epsilon", "mean", *BAND, maker="estimates.bands")
+    return chart(
+        summary,
+        "epsilon",
+        "mean",
+        band=BAND,
+        ticks=summary.epsilon.unique(),
+        titles={"": title},
+        names="inside",
+        ylabel="final regret",
+        markevery=1,
+    )
 
 
 def epsilon_ticks(ax, values, apart: float = 0.07):
@@ -269,22 +257,31 @@ def epsilon_ticks(ax, values, apart: float = 0.07):
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def survival_axes(ax, curves):
-    """Probability of a regret of at least x, axes logarithmic, as `estimates.survival_curves` makes
-    it; columns mean and bound, a lower bound, are an open marker and a vertical line."""
+def survivals(curves, panel: str, titles: str = "{}"):
+    """A figure of the probability of a final regret of at least x, axes logarithmic, with a panel
+    for each value of `panel`. The frame is of `estimates.survival_curves`; columns mean and bound,
+    a lower bound, are an open marker and a vertical line."""
     _needs(curves, "algorithm", "at_least", "probability", maker="estimates.survival_curves")
-    _needs(curves, "mean", "bound")
-    for label, curve in curves.groupby("algorithm", sort=False):
-        look = style.look(label)
-        steps = look | {"marker": "", "drawstyle": "steps-post"}
-        ax.plot(curve.at_least, curve.probability, **steps)
-        mean = curve["mean"].iloc[0]
-        at = np.interp(np.log(mean), np.log(curve.at_least[::-1]), np.log(curve.probability[::-1]))
-        open_ = look | {"markersize": 6, "markerfacecolor": "white"}
-        ax.plot([mean], [np.exp(at)], label=shown(label), **open_)
-    ax.axvline(curves.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
-    ax.set(xscale="log", yscale="log", xlabel="final regret $x$")
-    ax.set_ylabel("probability of at least $x$")
+    _needs(curves, panel, "mean", "bound")
+    groups = list(curves.groupby(panel, sort=False))
+    begin = curves.at_least[curves.at_least > 0].min() / 1.5
+    ends = {"xlim": (begin, 2 * curves.at_least.max())}
+    ends |= {"ylim": (max(curves.probability.min() / 1.5, 1e-6), 1.5)}
+    log = {"xscale": "log", "yscale": "log", "xlabel": "final regret $x$"}
+    fig, row = panels(len(groups), 2.7, "probability of at least $x$", **log, **ends)
+    for ax, (value, part) in zip(row, groups, strict=True):
+        for label, curve in part.groupby("algorithm", sort=False):
+            look = style.look(label)
+            steps = look | {"marker": "", "drawstyle": "steps-post"}
+            ax.plot(curve.at_least, curve.probability, **steps)
+            mean, points = curve["mean"].iloc[0], np.log(curve[["at_least", "probability"]][::-1])
+            at = np.exp(np.interp(np.log(mean), points.at_least, points.probability))
+            open_ = look | {"markersize": 6, "markerfacecolor": "white"}
+            ax.plot([mean], [at], label=shown(label), **open_)
+        ax.axvline(part.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
+        ax.set_title(titles.format(value))
+    legend_below(fig, 3)
+    return fig
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
@@ -301,16 +298,15 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
 def label_ends(ax) -> None:
     """Write the name of each line with a label beside the panel, at the height of its right end and
     in its colour, instead of a legend; names that would touch are moved apart."""
+    # heights are measured in a panel of the size that it will have
+    ax.figure.draw_without_rendering()
     size, point = 7, ax.figure.dpi / 72
     lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
     lines.sort(key=lambda line: line.get_ydata()[-1])
     ends = [ax.transData.transform((1, line.get_ydata()[-1]))[1] / point for line in lines]
-    # from the lowest up, then from the top down
-    at, apart, top = list(ends), 1.15 * size, ax.bbox.y1 / point
-    for i in range(1, len(at)):
-        at[i] = max(at[i], at[i - 1] + apart)
-    for i in reversed(range(len(at))):
-        at[i] = min(at[i], at[i + 1] - apart if i + 1 < len(at) else top)
+    # each at least a row above the one below it, and the highest not above the panel
+    rows = 1.15 * size * np.arange(len(lines))
+    at = np.minimum(np.maximum.accumulate(ends - rows), ax.bbox.y1 / point - rows[-1]) + rows
     for line, end, height in zip(lines, ends, at, strict=True):
         where = {"xytext": (4, height - end), "textcoords": "offset points", "va": "center"}
         where |= {"xycoords": ax.get_yaxis_transform(), "color": line.get_color()}
@@ -345,9 +341,9 @@ def chart(
     log: str = "xy",
     ticks=None,
     titles="{}",
+    names: str = "below",
     ncols: int = 2,
     height=None,
-    ends: bool = False,
     **options,
 ):
     """A figure of column `y` against `x`: a panel per value of `panel`, a curve per value of `by`.
@@ -357,7 +353,9 @@ def chart(
     - band, looks: as of `lines`; bars: a column of standard errors, of which two are drawn
     - log: the axes that are logarithmic; ticks: the values of x that are ticked, and no others
     - titles: of panels, a pattern, or value -> title
-    - ends: names at the ends of the lines of the last panel, and no legend
+    - names: of curves, in a legend "below" all panels, of so many columns, or "inside" a panel that
+      is alone with at most four, where it covers least; or at the "ends" of lines, as of
+      `label_ends`, in the last panel
     - options: of `ax.set`, such as xlabel and ylim, else of `ax.plot` for all curves
     """
     axes = {k: v for k, v in options.items() if hasattr(plt.Axes, f"set_{k}")}
@@ -374,20 +372,15 @@ def chart(
             drawn = part.assign(bound=part[level] if isinstance(level, str) else level)
             drawn = drawn.drop_duplicates(x).dropna(subset="bound").sort_values(x)
             if len(drawn):
-                bound(
-                    ax,
-                    drawn[x],
-                    drawn["bound"],
-                    label,
-                    **({"linestyle": dash, "zorder": 1.9} | own),
-                )
+                own = {"linestyle": dash, "zorder": 1.9} | own
+                bound(ax, drawn[x], drawn["bound"], label, **own)
         ax.set_title(titles.format(value) if isinstance(titles, str) else titles[value])
         if ticks is not None:
             epsilon_ticks(ax, ticks)
-    if ends:
-        # which were measured in a panel of this size
-        fig.draw_without_rendering()
+    if names == "ends":
         label_ends(row[-1])
+    elif names == "inside" and len(row[0].get_legend_handles_labels()[1]) <= 4:
+        row[0].legend(loc="best")
     else:
         legend_below(fig, ncols)
     return fig

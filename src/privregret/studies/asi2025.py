@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta
+from scipy.stats import binom
 
 from privregret import estimates, instances, simulate
 from privregret.adversarial import EXP3, FTPL, BatchedPrivate, ExpertsFromBandit
@@ -17,7 +17,6 @@ from privregret.instances import lemma_11_pair
 from privregret.studies import asi2025_privacy as privacy
 
 GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
-NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
 
 
 # Regret at the worst gap
@@ -30,8 +29,8 @@ def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.Da
     instance, mean, se, K, T.
     """
     problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
-    found = at_worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
-    return pd.DataFrame([{"algorithm": algorithm.label} | found | {"K": arms, "T": horizon}])
+    worst = at_worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
+    return pd.DataFrame([{"algorithm": algorithm.label} | worst | {"K": arms, "T": horizon}])
 
 
 def at_worst(
@@ -54,12 +53,12 @@ def at_worst(
     chosen = [problem for _, problem in sorted(tried, key=itemgetter(0))[-candidates:]]
     noisy = isinstance(algorithm, BatchedPrivate) and not isinstance(algorithm.base, FTPL)
     if noisy and runs >= 64:
-        found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in chosen]
+        regrets = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in chosen]
     else:
         fresh = simulate.regret_curves(algorithm, chosen, horizon, runs, seed, points=1)
-        found = estimates.rows(estimates.means(fresh, ["instance"]))
-    name = chosen[np.argmax([e.value for e in found])].name
-    largest = estimates.largest(found)
+        regrets = estimates.rows(estimates.means(fresh, ["instance"]))
+    name = chosen[np.argmax([e.value for e in regrets])].name
+    largest = estimates.largest(regrets)
     return {"instance": name, "mean": largest.value, "se": largest.se}
 
 
@@ -74,13 +73,13 @@ def regret_by_noise(
     `simulate.regret_curves`.
     """
     key, size = streams.key(algorithm, problem.distribution), algorithm.runs_per_stream
-    found = [
+    blocks = [
         algorithm.run_with_noise(
             problem, horizon, streams.generator(key, seed, block=i), min(size, runs - i * size)
         )
         for i in range(math.ceil(runs / size))
     ]
-    losses, noise = map(np.concatenate, zip(*found, strict=True))
+    losses, noise = map(np.concatenate, zip(*blocks, strict=True))
     best = noise[:, problem.losses[0].argmin()]
     controls = np.concatenate([best, noise.sum(axis=1) - best], axis=1)
     return estimates.mean_with_controls(
@@ -151,7 +150,7 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     pairs = [s for size in (1, 2) for s in itertools.combinations(last, size)]
     points = nodes if horizon == 4 else max(nodes // 6 * 2, 4)
     many_looks = [(path & 15).bit_count() > 2 for path in range(2**horizon)]
-    found = []
+    chances = []
     for rounds in ((), last, *pairs):
         losses = np.tile([0.5, 1.0], (horizon, 1))
         losses[list(rounds), 1] = 0.0
@@ -159,8 +158,8 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
             privacy.batched_probabilities(EXP3(4.0, 0.1), losses, 1 / epsilon, n)[many_looks].sum()
             for n in (points, points // 4 * 2)
         )
-        found.append(Estimate(float(fine), bound=float(abs(fine - coarse))))
-    plain, changed, *middle = found
+        chances.append(Estimate(float(fine), bound=float(abs(fine - coarse))))
+    plain, changed, *middle = chances
     supremum = estimates.largest([plain, *middle])
     return {"changed": changed, "middle": supremum, "plain_scaled": plain * np.exp(2 * epsilon)}
 
@@ -184,7 +183,7 @@ def lemma_11_certificate(
         algorithm, lemma_11_pair(0)[0], horizon, runs, seed, points=rounds
     )
     regrets = plain.regret.to_numpy().reshape(runs, len(rounds))
-    found = lemma_11_certified(2 * regrets, rounds, epsilon)
+    bound = lemma_11_certified(2 * regrets, rounds, epsilon)
 
     def on_second(name, drop):
         changed, few = lemma_11_pair(drop)[1], max(runs // 4, 10)
@@ -194,7 +193,8 @@ def lemma_11_certificate(
 
     here = estimates.mean(regrets[:, -1], heavy=False)
     numbers = {"pull_rate": 2 * here.value / horizon, "regret": here.value, "regret_se": here.se}
-    numbers |= on_second("changed", found["drop"] if found else horizon // 16) | (found or NOTHING)
+    numbers |= on_second("changed", bound["drop"] if bound else horizon // 16)
+    numbers |= bound or dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
     for name, drop in (drops or {}).items():
         numbers |= on_second(name, drop)
     return numbers
@@ -231,9 +231,10 @@ def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) ->
 
 
 def _enough(runs, level):
-    """Count the runs that must show an event to certify probability 1/2."""
-    enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
-    if enough is None:
+    """Count the runs that must show an event to certify probability 1/2: more would at this level
+    if it were 1/2, as Clopper and Pearson's limit says."""
+    enough = int(binom.isf(level, runs, 0.5)) + 1
+    if enough > runs:
         raise ValueError(
             f"pulls must be of more runs to certify anything at level {level:g}, got {2 * runs}"
         )

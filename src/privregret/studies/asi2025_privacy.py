@@ -37,23 +37,10 @@ def exp3_path(losses, actions, eta, gamma):
     return p
 
 
-def exp3_log_probabilities(
-    adversary: Adversary, horizon: int, eta: float, gamma: float
-) -> np.ndarray:
-    """Return the (2^T,) log-probability of every path of `EXP3`; T at most 22."""
-    table = adversary.table(horizon)
-    x, log_p = np.zeros(1), np.zeros(1)
-    for t in range(horizon):
-        p = (1 - gamma) / (1 + np.exp(-x)) + gamma / 2
-        x = np.stack([x + eta * table[t, 0] / (1 - p), x - eta * table[t, 1] / p], axis=1).ravel()
-        log_p = np.stack([log_p + np.log1p(-p), log_p + np.log(p)], axis=1).ravel()
-    return log_p
-
-
 def exp3_loss(one: Adversary, other: Adversary, horizon: int, eta: float, gamma: float) -> float:
     """Return the largest |ln P / P'| over all 2^T paths of `EXP3` on two adversaries, T <= 22."""
-    p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
-    return float(np.abs(p - q).max())
+    p, q = (_law(EXP3(eta, gamma), a.table(horizon), 0.0, 1) for a in (one, other))
+    return float(np.abs(np.log(p / q)).max())
 
 
 @store.cached
@@ -62,32 +49,27 @@ def batched_probabilities(
 ) -> np.ndarray:
     """Return the (2^J,) probability of every sequence of choices of J batches.
 
-    The algorithm observes averages with noise Lap(scale). By quadrature, each of the J - 1 noises
+    The base observes (J, 2) averages with noise Lap(scale). By quadrature, each of the J - 1 noises
     that matter takes `nodes` equally likely values, which are Laplace quantiles; where HTINF skips
-    an average, its value does not matter, and only the probability counts. The error falls as 1 /
-    nodes^2.
-
-    Parameters
-    ----------
-    base : EXP3, HTINF or FTPL
-        FTPL with the corrected resampling, and two batches only.
-    averages : (J, 2) array
-        Average loss of each arm in each batch.
-    scale : float
-        Laplace scale.
-    nodes : int
-        Even; cost is proportional to (2 nodes)^(J - 1).
+    an average, its value does not matter, and only the probability counts. The number of nodes is
+    even, the error falls as 1 / nodes^2, and time grows as (2 nodes)^(J - 1); without noise, with
+    scale 0, one node is exact. FTPL must have the corrected resampling, and two batches.
     """
     averages = np.asarray(averages, float)
     if not isinstance(base, FTPL):
-        walk = loops.instantiate(_walk, **loops.slots(base.steps))
-        skips = THETA * base.sigma if isinstance(base, HTINF) else math.inf
-        rng = np.random.default_rng(0)
-        return walk(base.settings(None, 2), averages, scale, nodes, skips, rng)
+        return _law(base, averages, scale, nodes)
     if len(averages) != 2 or base.resampling != "corrected":
         raise ValueError("FTPL must have two averages and resampling='corrected'")
     quantiles = [_quantile((k + 0.5) / nodes, scale) for k in range(nodes)]
     return _ftpl_probabilities(base, averages, np.array(quantiles))
+
+
+def _law(base, averages, scale, nodes):
+    """Return `batched_probabilities` for EXP3 and HTINF."""
+    walk = loops.instantiate(_walk, **loops.slots(base.steps))
+    skips = THETA * base.sigma if isinstance(base, HTINF) else math.inf
+    rng = np.random.default_rng(0)
+    return walk(base.settings(None, 2), averages, scale, nodes, skips, rng)
 
 
 def _ftpl_probabilities(base, averages, quantiles):
@@ -166,17 +148,10 @@ def worst_batched_loss(
     """Return the largest privacy loss when one round of the first batch changes.
 
     The round changes between corners of [0, 1]^2, and the loss is that of the action sequences of J
-    batches; the losses of the last batch do not matter. In the other tau - 1 rounds of the first
-    batch, each arm loses 0 throughout or 1 throughout.
-
-    Parameters
-    ----------
-    base, scale, nodes
-        As in `batched_probabilities`.
-    later : (J - 2, 2) array
-        Average losses of the batches in between.
-    tau : int
-        Batch size.
+    batches of tau rounds. In the other tau - 1 rounds of the first batch, each arm loses 0
+    throughout or 1 throughout; (J - 2, 2) `later` are the average losses of the batches in between,
+    and those of the last batch do not matter. The base, its scale and `nodes` are as in
+    `batched_probabilities`.
     """
     later = np.reshape(np.asarray(later, float), (-1, 2))
     worst = 0.0

@@ -61,14 +61,14 @@ def theorem_f7(
     return worst
 
 
-def falls(best: float, epsilon: float, delta: float, points: int = 1001) -> np.ndarray:
+def falls(best: float, epsilon: float, delta: float) -> np.ndarray:
     """Compute the fall of d_epsilon(x, .) from the best mean to `delta` below it.
 
-    x is on a grid from 0 to best - delta. The proof of Theorem F.7 needs a positive lower bound of
-    the fall before (39).
+    x is on a grid of 1001 points from 0 to best - delta. The proof of Theorem F.7 needs a positive
+    lower bound of the fall before (39).
     """
     level, d = best - delta, np.vectorize(d_epsilon)
-    x = np.linspace(0, level, points)
+    x = np.linspace(0, level, 1001)
     return d(x, best, epsilon) - d(x, level, epsilon)
 
 
@@ -91,8 +91,8 @@ def order_seen(experiments: pd.DataFrame, baselines: pd.DataFrame, by: list[str]
     smallest mean: half the change of the fraction if this mean moves by one standard error to
     either side. Baselines whose error is not known are left out.
     """
-    known = baselines[np.isfinite(baselines.se)]
-    best = known.loc[known.groupby(by)["mean"].idxmin(), [*by, "mean", "se"]]
+    baselines = baselines[np.isfinite(baselines.se)]
+    best = baselines.loc[baselines.groupby(by)["mean"].idxmin(), [*by, "mean", "se"]]
     both = experiments.merge(best, on=by, suffixes=("", "_best"))
     lower, seen, upper = (
         estimates.fractions(both.assign(below=below), [*by, "algorithm"], "below")

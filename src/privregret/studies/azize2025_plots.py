@@ -3,25 +3,8 @@
 import itertools
 
 import numpy as np
-import pandas as pd
-from matplotlib.figure import Figure
-
-from privregret.press import draw
 
 CENTRED = {"ha": "center", "va": "center"}
-
-
-def survivals(data: pd.DataFrame, panel: str, title: str = "{}") -> Figure:
-    """Draw the distribution of the final regret, one panel for each value of a column."""
-    groups = list(data.groupby(panel, sort=False))
-    fig, axes = draw.panels(len(groups), height=2.7)
-    for ax, (value, part) in zip(axes, groups, strict=True):
-        draw.survival_axes(ax, part)
-        ax.set(title=title.format(value), ylim=(max(data.probability.min() / 1.5, 1e-6), 1.5))
-        ax.set_xlim(data.at_least[data.at_least > 0].min() / 1.5, 2 * data.at_least.max())
-        ax.label_outer()
-    draw.legend_below(fig, 3)
-    return fig
 
 
 def reward_model(ax, model: str, rewards: list, path: tuple) -> None:
@@ -31,10 +14,11 @@ def reward_model(ax, model: str, rewards: list, path: tuple) -> None:
     """
     rounds = len(path)
     for t in range(1, rounds + 1):
-        prefixes = list(np.ndindex(*(2,) * t))
-        nodes = {"list": [None], "table": [0, 1], "tree": prefixes}[model]
+        # a reward is for all choices of so many last arms
+        depth = {"list": 0, "table": 1, "tree": t}[model]
+        nodes = list(np.ndindex(*(2,) * depth))
         for i, node in enumerate(nodes):
-            full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
+            full = (*path[: t - depth], *node)
             seen = full == tuple(path[:t])
             colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
             x = 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)

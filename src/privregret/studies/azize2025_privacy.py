@@ -121,15 +121,8 @@ def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -
     to mu'' by a change of measure. Left: the probability of at most n2 pulls of arm 2, at most (1 +
     alpha) n2 (mu' - mu) coupled rewards that differ, and a log-likelihood ratio of at most (1 +
     alpha) n2 kl(mu', mu''). Right: exp((1 + alpha) n2 (epsilon (mu' - mu) + kl(mu', mu''))) times
-    the probability of at most n2 pulls under mu'', with the policy's exact epsilon.
-
-    Parameters
-    ----------
-    means : (4,) floats
-        mu < mu' < mean of arm 1 < mu'', in (0, 1).
-    n2 : int
-    alpha : float
-        Above 0.
+    the probability of at most n2 pulls under mu'', with the policy's exact epsilon. The four means
+    in (0, 1) are mu < mu' < mean of arm 1 < mu''; alpha is above 0.
     """
     mu, middle, best, beyond = means
     rounds, seen, shift, change = len(policy), view_law(policy), middle - mu, kl(middle, beyond)

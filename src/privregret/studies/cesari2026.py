@@ -57,16 +57,16 @@ def selection_errors(
     problem: StochasticLosses, lengths: Iterable[int], eta: float
 ) -> list[estimates.Estimate]:
     """Compute the expected gap of a softmax choice from each of these numbers of losses."""
-    found = (exact.expected_gap(problem, int(m), "gumbel", 1 / eta) for m in lengths)
-    return [estimates.Estimate(value, bound=error) for value, error in found]
+    gaps = (exact.expected_gap(problem, int(m), "gumbel", 1 / eta) for m in lengths)
+    return [estimates.Estimate(value, bound=error) for value, error in gaps]
 
 
 def prefix_sum(problem: StochasticLosses, eta: float) -> tuple[float, float]:
     """Return the sum of F_m over all m >= 1 and a bound on its error, eta at most 1/8: by Lemma 4
     rounds 2 and 3 of the algorithm cost 2 F_1, and all later ones 4 (F_2 + F_3 + ...)."""
-    found = exact.expected_regret(RandomPrefixSoftmax(2 * eta), problem, [1, 3, 2**60])
-    first, block = np.diff(found.value)
-    return float(first / 2 + block / 4), float(found.error.sum())
+    regret = exact.expected_regret(RandomPrefixSoftmax(2 * eta), problem, [1, 3, 2**60])
+    first, block = np.diff(regret.value)
+    return float(first / 2 + block / 4), float(regret.error.sum())
 
 
 def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:

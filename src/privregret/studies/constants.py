@@ -26,8 +26,8 @@ def few_gaps(levels: int) -> tuple[float, np.ndarray]:
     sums[0, :levels] = sums[1, -1] = 1
     cost = -1.0 * (np.arange(2 * levels + 1) == levels)
     signs = [(0, None)] * levels + [(None, None)] * (levels + 1)
-    found = linprog(cost, steps, np.zeros(len(i)), sums, [1, 0], signs)
-    return -found.fun, found.x[:levels]
+    best = linprog(cost, steps, np.zeros(len(i)), sums, [1, 0], signs)
+    return -best.fun, best.x[:levels]
 
 
 def signed_sum(ratios) -> float:

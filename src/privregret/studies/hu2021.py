@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+import pandas as pd
 from scipy.special import logsumexp
 
 from privregret.bandits import UCB1
@@ -57,28 +58,18 @@ class WideUCB(UCB1):
     steps = Steps(ARM, NOTHING, _choose, observe)
 
 
-@dataclass(frozen=True)
-class Release:
-    """A noisy sum of the rewards of pulls first..last (from 1), released after the last of them.
+def lazy_releases(pulls: int) -> pd.DataFrame:
+    """Return the releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: its arrays, once.
 
-    `kind` is "array" or "node", and `scale` the Laplace scale times epsilon. The privacy cost of
-    each reward in it is epsilon / scale, and the costs of independent releases add up.
+    Each row is a noisy sum of the rewards of pulls `first` to `last` (from 1), released after the
+    last of them; `kind` is "array" or "node", and `scale` the Laplace scale times epsilon.
     """
-
-    kind: str
-    first: int
-    last: int
-    scale: float
+    sizes = 2 ** np.arange((pulls + 1).bit_length() - 1)
+    return pd.DataFrame({"kind": "array", "first": sizes, "last": 2 * sizes - 1, "scale": 1.0})
 
 
-def lazy_releases(pulls: int) -> list[Release]:
-    """Return the releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: its arrays, once."""
-    sizes = [2**r for r in range(pulls.bit_length()) if 2 ** (r + 1) - 1 <= pulls]
-    return [Release("array", n, 2 * n - 1, 1.0) for n in sizes]
-
-
-def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
-    """Return the releases of Hybrid-UCB in an arm's first `pulls` pulls, as noise is drawn."""
+def hybrid_releases(pulls: int, tree: str = "paper") -> pd.DataFrame:
+    """Return those of Hybrid-UCB, of which the trees are as in the class, as noise is drawn."""
     releases = []
     for pull in range(1, pulls + 1):
         depth = pull.bit_length() - 1
@@ -88,16 +79,17 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
         if depth > 0 and not (full and tree == "rootfree"):
             leaves = position & -position
             scale = 2.0 * (depth + 1 if tree == "scaled" else depth)
-            releases.append(Release("node", pull - leaves + 1, pull, scale))
+            releases.append(("node", pull - leaves + 1, pull, scale))
         if full:
-            releases.append(Release("array", pull - 2**depth + 1, pull, 2.0))
-    return releases
+            releases.append(("array", pull - 2**depth + 1, pull, 2.0))
+    return pd.DataFrame(releases, columns=["kind", "first", "last", "scale"])
 
 
-def cost(releases: list[Release], pulls: int) -> np.ndarray:
-    """Return the (pulls,) privacy cost of each reward, in epsilon, by composition."""
+def cost(releases: pd.DataFrame, pulls: int) -> np.ndarray:
+    """Return the (pulls,) privacy cost of each reward, in epsilon: in each release that contains it
+    1 / scale, and the costs of independent releases add up."""
     total = np.zeros(pulls + 1)
-    for release in releases:
+    for release in releases.itertuples():
         total[release.first : release.last + 1] += 1 / release.scale
     return total[1:]
 

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from privregret.press import draw, style
-from privregret.studies.hu2021 import Release, cost
+from privregret.studies.hu2021 import cost
 
 
 def one_run(turns: pd.DataFrame, indices: pd.DataFrame, **axes) -> Figure:
@@ -30,7 +30,7 @@ def one_run(turns: pd.DataFrame, indices: pd.DataFrame, **axes) -> Figure:
     return fig
 
 
-def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
+def release_schedule(released: dict[str, pd.DataFrame], pulls: int) -> Figure:
     """Draw a panel per algorithm, a bar per release about an arm, and the cost of each reward,
     framed above 1."""
     size = {"figsize": (style.PAGE[0], 4.0), "height_ratios": (2, 6, 5)}
@@ -39,7 +39,7 @@ def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
     frame = {"boxstyle": "square,pad=0.3", "fill": False, "edgecolor": "black", "lw": 0.8}
     for ax, (title, releases) in zip(axes, released.items(), strict=True):
         colour, top = style.look(title.split(",")[0])["color"], 0
-        for release in releases:
+        for release in releases.itertuples():
             array, length = release.kind == "array", release.last - release.first + 1
             level = 0 if array else length.bit_length()
             top, left = max(top, level), release.first - 0.42

@@ -15,8 +15,8 @@ from privregret.estimates import Estimate
 @cache
 def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
     """The minimax regret: of the plan, with an error down to the certificate."""
-    found = minimax(game, float(epsilon), delta)
-    return Estimate(found.upper, bound=max(found.upper - found.lower, 0.0))
+    plan = minimax(game, float(epsilon), delta)
+    return Estimate(plan.upper, bound=max(plan.upper - plan.lower, 0.0))
 
 
 @store.cached
@@ -44,8 +44,8 @@ def fixed_value(game: Game, epsilon: float) -> Estimate:
     private = [(pairs, np.array([1.0, -math.exp(epsilon)]))]
     limits = np.concatenate([T * game.rows.min(axis=1), np.zeros(len(pairs))])
     equal, above = matrix(flow, width), matrix(regret + private, width)
-    known, cost = (1.0 * (np.arange(n) == i) for n, i in ((equal.shape[0], 0), (width, worst)))
-    found = linprog(cost, above, limits, equal, known, (0, None))
-    if found.status:
-        raise RuntimeError(f"the solver gave up on {game} at epsilon={epsilon:g}: {found.message}")
-    return Estimate(float(found.fun), bound=1e-7)
+    totals, cost = (1.0 * (np.arange(n) == i) for n, i in ((equal.shape[0], 0), (width, worst)))
+    best = linprog(cost, above, limits, equal, totals, (0, None))
+    if best.status:
+        raise RuntimeError(f"the solver gave up on {game} at epsilon={epsilon:g}: {best.message}")
+    return Estimate(float(best.fun), bound=1e-7)

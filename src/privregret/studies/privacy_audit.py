@@ -94,11 +94,11 @@ def searched(algorithm, runs: int, seed: int) -> tuple[float, str]:
         table[:, 0], changed[:, 0], changed[0, 1] = 1.0, 1.0, 1.0
     elif isinstance(algorithm, leaders):
         table[0], changed[0] = (0, 1), (1, 0)
-    found = audit.searched_loss(algorithm.play, [table, changed], runs, seed)
-    if not found.actions:
-        return found.value, "1st round: nothing seen"
-    arms = "".join(str(j + 1) for j in found.actions)
-    return found.value, f"1st round; arms {arms} and {found.sequences - 1} more"
+    event = audit.searched_loss(algorithm.play, [table, changed], runs, seed)
+    if not event.actions:
+        return event.value, "1st round: nothing seen"
+    arms = "".join(str(j + 1) for j in event.actions)
+    return event.value, f"1st round; arms {arms} and {event.sequences - 1} more"
 
 
 def printed_gamma(horizon: int, arms: int, experts: int, epsilon: float, delta: float) -> float:

@@ -44,10 +44,10 @@ def scaled_regret(learner: Algorithm, instance: StochasticLosses) -> Estimate:
 
 def phase_curve(learner: Algorithm, log_k: float, gaps: np.ndarray) -> pd.DataFrame:
     """`scaled_regret` with equal gaps, a row for each gap."""
-    found = [scaled_regret(learner, equal_gaps(log_k, gap)) for gap in gaps]
-    known = {"algorithm": learner.label, "log_actions": log_k, "gap": gaps}
-    known |= {"scaled_regret": [x.value for x in found]}
-    return pd.DataFrame(known | {"scaled_regret_error": [x.bound for x in found]})
+    regrets = [scaled_regret(learner, equal_gaps(log_k, gap)) for gap in gaps]
+    columns = {"algorithm": learner.label, "log_actions": log_k, "gap": gaps}
+    columns |= {"scaled_regret": [x.value for x in regrets]}
+    return pd.DataFrame(columns | {"scaled_regret_error": [x.bound for x in regrets]})
 
 
 def compositions(outcomes: np.ndarray, probabilities: np.ndarray, n: int):
@@ -102,7 +102,6 @@ def worst_instance(
     points: int = 16,
     polish: int = 12,
     groups: int = 1,
-    budget: int = 200,
 ) -> dict:
     """Return the instance with the largest scaled_regret of those tried, which have one best
     action; the regret and its numerical error, the largest gap, and how many were tried.
@@ -110,7 +109,7 @@ def worst_instance(
     First all other actions have the same gap, in `gaps`: it is searched on a grid of `points`, then
     refined by `polish` steps of Brent's method about the two best points. With more `groups` of
     equal actions, Nelder and Mead's simplex starts there, in the groups' gaps and sizes, and
-    computes at most about `budget` regrets. Bernoulli losses have means centred at 1/2.
+    computes at most about 200 regrets. Bernoulli losses have means centred at 1/2.
     """
     others, tried = equal_gaps(log_actions, 1.0).log_counts[1], []
     ratio = itemgetter("scaled_regret")
@@ -120,10 +119,10 @@ def worst_instance(
         sizes = np.clip(np.exp(log_gaps), *gaps)
         best = (1 - sizes.max()) / 2 if bernoulli else 0.0
         instance = make((best, *(best + sizes)), log_counts=(0.0, *log_counts))
-        found = scaled_regret(algorithm, instance)
-        tried.append({"scaled_regret": found.value, "scaled_regret_error": found.bound})
+        regret = scaled_regret(algorithm, instance)
+        tried.append({"scaled_regret": regret.value, "scaled_regret_error": regret.bound})
         tried[-1] |= {"gap": instance.gaps.max(), "instance": instance}
-        return -found.value
+        return -regret.value
 
     def negative_of_groups(x):
         # sizes are proportional to (K - 1)^exponent, with exponent 1 for the last group; every
@@ -142,7 +141,7 @@ def worst_instance(
         minimize_scalar(lambda g: negative([g]), bounds=ends, options={"maxiter": polish})
     if groups > 1:
         spread = math.log(max(tried, key=ratio)["gap"]) + np.linspace(-0.2, 0.2, groups)
-        options = {"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9}
+        options = {"maxfev": 200, "xatol": 1e-6, "fatol": 1e-9}
         first = np.append(spread, np.full(groups - 1, 0.95))
         minimize(negative_of_groups, first, method="Nelder-Mead", options=options)
     return max(tried, key=ratio) | {"tried": len(tried)}

@@ -52,8 +52,8 @@ def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     bits = differential_evolution(lambda p: negative(np.append(ends, p)), unit, **options)
     start = np.append(ends, bits.x)
     worst = differential_evolution(negative, 3 * unit, x0=start, **options)
-    found = {"actions": actions, "T": T, "epsilon": epsilon, "raw_regret": -worst.fun}
-    return found | {"resampled_regret": -bits.fun, "resampled_over_raw": bits.fun / worst.fun}
+    row = {"actions": actions, "T": T, "epsilon": epsilon, "raw_regret": -worst.fun}
+    return row | {"resampled_regret": -bits.fun, "resampled_over_raw": bits.fun / worst.fun}
 
 
 def votes(losses: np.ndarray) -> np.ndarray:
@@ -74,8 +74,8 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     tried, new = pd.DataFrame(), 4.0 ** -np.arange(math.ceil(math.log2(T) / 4) + 2)
     while len(new):
         problems = [equal_gaps(log_actions, gap, bernoulli=True) for gap in new]
-        found = exact.regret_curves(learner, problems, T).assign(gap=new)
-        tried = pd.concat([tried, found], ignore_index=True).sort_values("gap")
+        regrets = exact.regret_curves(learner, problems, T).assign(gap=new)
+        tried = pd.concat([tried, regrets], ignore_index=True).sort_values("gap")
         gaps, worst = tried.gap.to_numpy(), tried.loc[tried.regret.idxmax()]
         share = np.append(T, (tried.regret + tried.error) / gaps)
         low, at, slope = np.append(0.0, gaps[:-1]), gaps, 0.0
@@ -84,9 +84,9 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
             at = np.clip((low - share[:-1] / slope) / 2, low, gaps)
         bounds = at * (share[:-1] + slope * (at - low))
         new = np.sqrt(np.maximum(low, gaps[0] / 4) * gaps)[bounds > (1 + 0.01) * worst.regret]
-    found = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
+    row = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
     error = bounds.max() - worst.regret
-    return found | {"gap": worst.gap, "regret": worst.regret, "error": error}
+    return row | {"gap": worst.gap, "regret": worst.regret, "error": error}
 
 
 def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: ArrayLike) -> np.ndarray:
