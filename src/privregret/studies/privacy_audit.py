@@ -7,6 +7,7 @@ follow; such an algorithm cannot be played.
 import math
 
 import numpy as np
+from numba.extending import is_jitted
 
 from privregret import adversarial, full_information
 from privregret.adversarial import BatchedPrivate, SparseSwitch
@@ -206,8 +207,11 @@ class HybridChildren(HybridUCB):
 
 
 def _planted(base, **faulty):
-    name = "".join(step.__name__ for step in faulty.values())
-    return type(name, (base,), {"id": name, "steps": base.steps._replace(**faulty)})
+    name, steps = "".join(step.__name__ for step in faulty.values()), base.steps
+    # both steps are compiled, or none
+    if not all(map(is_jitted, faulty.values())):
+        steps = steps._replace(choose=steps.choose.py_func)
+    return type(name, (base,), {"id": name, "steps": steps._replace(**faulty)})
 
 
 FAULTS = {  # the sound algorithm is the base of each
