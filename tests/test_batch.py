@@ -217,6 +217,8 @@ def test_a_run_with_own_parameters_data_or_output_touches_nothing_published(sett
     data.write_text("x\n2\n")
     named(ran(settled, *own)[0], "demo/one", "mine.csv")
     assert FRESH in ran(settled, *own)[0]
+    refused_value, line = ran(settled, "one", "-p", "runs", "-1", code=2)
+    assert FRESH not in refused_value and line.startswith("FAILED demo/one") and "runs" in line
     ran(settled, "--output", new)
     assert (new / "figures/demo/one.csv").read_bytes() == figure(settled, "one").read_bytes()
     (tmp_path / "paper/paper").mkdir(parents=True)
@@ -372,6 +374,10 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(batch.os, "access", lambda path, _: path != tmp_path)
     fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"], output=tmp_path / "a/b")
     refused(fixed, str(tmp_path), "--output", error=OSError)
+    # before hours of work whose outputs could not be adopted
+    monkeypatch.setattr(batch.os, "access", lambda path, _: path != batch.ROOT / "figures/hu2021")
+    fixed = partial(batch.reproduce, ["hu2021/H-lower-bound"])
+    refused(fixed, "figures/hu2021", "--output", error=OSError)
 
 
 def test_every_file_that_a_parameter_names_counts(settled, tmp_path, monkeypatch):

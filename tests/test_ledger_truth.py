@@ -3,6 +3,7 @@
 import copy
 import functools
 import math
+import numbers
 import pickle
 import random
 import statistics
@@ -182,6 +183,7 @@ SMUGGLED = {
     "a cache": lambda x, rng: doubled(x) > 1,
     "hash": lambda x, rng: hash(x) == hash(1.0),
     "a compiled entry": lambda x, rng: entry()(x) > 0.5,
+    "a number that listens": lambda x, rng: heard(x),
 }
 
 
@@ -190,6 +192,29 @@ def caught(function):
         return function() and False
     except Exception:
         return True
+
+
+class Listener(numbers.Number):
+    """A number that keeps what it is compared with."""
+
+    heard = 0.0
+    __hash__ = None
+
+    def __float__(self):
+        return 0.5
+
+    def __neg__(self):
+        return -0.5
+
+    def __gt__(self, other):
+        self.heard = other
+        return False
+
+
+def heard(x):
+    listener = Listener()
+    # the outcome itself is not used
+    return [x < listener] and listener.heard > 0.5
 
 
 @functools.lru_cache

@@ -401,8 +401,11 @@ def reproduce(
     names = notebooks()
     todo = jobs(select(words, names), values, root, smoke)
     there = next(folder for folder in (root, *root.parents) if folder.exists())
-    if not os.access(there, os.W_OK):
-        raise OSError(f"{there} cannot be written: --output names another folder")
+    # those that only the end of a run writes to, too
+    ours = (*(root / name for name in ("build", "figures", "paper")), *root.glob("figures/*/"))
+    for folder in (there, *ours):
+        if folder.exists() and not os.access(folder, os.W_OK):
+            raise OSError(f"{folder} cannot be written: --output names another folder")
     if output:
         manifest.check_folder(root, whole=True)
     if other := unlocked():
@@ -424,7 +427,7 @@ def reproduce(
         code = _all(todo, root, at_once, fresh, held)
         if not code or manifest.read(root)["notebooks"]:
             render.render(root)
-    if root != ROOT and root.exists():
+    if root != ROOT and manifest.read(root)["notebooks"]:
         shown = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else root
         print(f"The output is in {shown}; what is published stays as it was.")
     return code

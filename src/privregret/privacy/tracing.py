@@ -14,6 +14,7 @@ import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial, partialmethod
 from itertools import takewhile
@@ -41,6 +42,8 @@ OTHERWISE = (
     "it plays other actions when it is traced, so it asks for types or identities (is), keeps "
     "something of an earlier run, or draws random numbers that do not come from its rng"
 )
+# numbers that do nothing else with what they are compared with
+COMPARED = {bool, int, float, complex, Fraction, Decimal, *np.sctypeDict.values()}
 FROZEN = "as numba keeps the globals of the first call: begin anew in a fresh process"
 UFUNC = ": numpy's functions do not take data, which are numbers in [0, 1]; use comparisons"
 
@@ -204,6 +207,9 @@ class Value:
     def _compare(self, other, holds):
         if not isinstance(other, (Value, Number, np.bool_)):
             return NotImplemented
+        if not isinstance(other, Value) and type(other) not in COMPARED:
+            # its own operators would be given the number
+            other = float(other)
         gap, orders = self - other, holds not in (operator.eq, operator.ne)
         outcome = bool(holds(self.__value, other.__value if isinstance(other, Value) else other))
         if not gap.form:
