@@ -262,6 +262,18 @@ def test_a_generator_counts_with_its_state_and_moves_on(computed, tmp_path):
     assert len(entries(tmp_path)) == 2 and first.random() == second.random()
 
 
+@store.cached
+def spawned(rng):
+    return [child.random() for child in rng.spawn(2)]
+
+
+def test_a_generator_counts_with_how_often_it_has_spawned(computed, tmp_path):
+    first, second = (np.random.default_rng(1) for _ in range(2))
+    made = [spawned(first) for _ in range(2)]
+    assert made[0] != made[1] and [spawned(second) for _ in range(2)] == made
+    assert len(entries(tmp_path)) == 2 and spawned(second) == spawned(first)
+
+
 @dataclass(frozen=True)
 class Killed(DPSE):
     id = label = "killed"
