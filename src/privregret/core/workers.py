@@ -32,12 +32,17 @@ def map_tasks(function: Callable, tasks: Iterable[tuple], workers: int) -> Itera
         # multiprocessing returns nothing before the end, and threads do the same
         in_order = get_active_backend()[0].supports_return_generator
         how = {"prefer": "threads"} if in_order else {"backend": "threading"}
+        shares = getattr(get_active_backend("threads")[0], "supports_sharedmem", not in_order)
         parallel = joblib.Parallel(workers, return_as="generator", batch_size=1, **how)
-        send, call = joblib.delayed(_on_worker), joblib.delayed(function)
+        call, checked, send = map(joblib.delayed, (function, _checked, _on_worker))
+
+        def work(task):
+            if client:
+                return send(*_parcel(function, task))
+            return call(*task) if shares else checked(function, task, *_shared(function, task))
+
         try:
-            yield from parallel(
-                send(*_parcel(function, task)) if client else call(*task) for task in tasks
-            )
+            yield from parallel(map(work, tasks))
         except (StepError, WrongArm) as error:
             raise error.with_traceback(None) from None
         except Exception as error:
@@ -156,12 +161,18 @@ def _on_worker(parcel, libraries, code):
     except (ImportError, AttributeError) as missing:
         why = f"a Dask worker lacks code of yours, {missing}: put it on the PYTHONPATH of workers"
         raise ClusterError(why) from None
+    return _checked(function, task, libraries, code, "a Dask worker")
+
+
+def _checked(function, task, libraries, code, who="a process of joblib"):
+    """Do a task where libraries and code are those of the program."""
     libraries_here, code_here = _shared(function, task)
     if libraries_here != libraries:
-        raise ClusterError(f"a Dask worker has other libraries: {libraries_here}, not {libraries}")
+        raise ClusterError(f"{who} has other libraries: {libraries_here}, not {libraries}")
     if code_here != code:
         names = ", ".join(sorted({type(thing).__name__ for thing in task[:2]}))
-        raise ClusterError(f"a Dask worker has other code for {names}: restart the workers")
+        hint = "restart the workers" if "Dask" in who else "use threads after an assignment"
+        raise ClusterError(f"{who} has other code for {names}: {hint}")
     return function(*task)
 
 
