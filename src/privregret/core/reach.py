@@ -25,7 +25,7 @@ reads them states a `version` in its class or on its function.
 import dis
 import sys
 from collections.abc import Iterable
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from importlib.util import resolve_name
 from itertools import chain
 from threading import RLock
@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privregret.core import files
-from privregret.core.compiler import Dispatcher, compiled_from, fixed_signatures
+from privregret.core.compiler import Dispatcher, all_options, compiled_from, fixed_signatures
 from privregret.core.content import CODE, WRAPPERS, Watch, content, library, of_library
 
 # of a class: what is read elsewhere, does not count, or is added by Python
@@ -144,10 +144,11 @@ class _Walk:
         """Return what is read of a function, a class or other code."""
         if isinstance(thing, Dispatcher):
             self.watch.items(compiled_from(thing))
-            options = tuple(sorted(thing.targetoptions.items()))
+            options = tuple(sorted(all_options(thing).items()))
             return "kernel", thing.py_func, options, fixed_signatures(thing)
         if isinstance(thing, type):
             self.watch.items(vars(thing))
+            self.watch.containers.append(partial(getattr, thing, "__mro__"))
             names = sorted(vars(thing).keys() - NOT_OF_CLASS)
             attributes = ((name, vars(thing)[name]) for name in names)
             return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *attributes
@@ -164,28 +165,31 @@ class _Walk:
         if space.get("__name__") in NEUTRAL:
             return "neutral", getattr(function, "__wrapped__", None)
         held = self.watch.function(function)
-        found = [*self._lookup(space, names)]
+        found = [*self._lookup(space, names, seen := set())]
         for module in _imports(function, names):
-            found += self._attributes(module, names)
+            found += self._attributes(module, names, seen)
         return "function", held, *found
 
-    def _lookup(self, space, names):
-        """Yield what names lead to in a namespace, and through the program's modules; None for
-        those that it does not have: attributes, builtins, and what may be defined later."""
+    def _lookup(self, space, names, seen):
+        """Yield what names lead to in a namespace, and through the program's modules, but for those
+        that were seen; None for what it does not have: attributes, builtins, and what may be
+        defined later."""
         for name in sorted(names):
             if isinstance(value := self.watch.name(space, name), ModuleType):
-                yield from self._attributes(value, names - {name})
+                yield from self._attributes(value, names, seen)
             else:
                 yield name, value
 
-    def _attributes(self, module, names):
+    def _attributes(self, module, names, seen):
         """Yield what names lead to in a module of the program, or a library as a whole."""
         if of_library(module):
             yield module.__name__, module
-        elif module.__name__ not in NEUTRAL:
-            for name in names:
-                hasattr(module, name)  # loads what is loaded on demand
-            yield from self._lookup(vars(module), names)
+        elif module.__name__ not in NEUTRAL and module not in seen:
+            seen.add(module)
+            # this loads what is loaded on demand
+            made = [hasattr(module, name) and name not in vars(module) for name in names]
+            names = names | {"__getattr__"} if any(made) else names
+            yield from self._lookup(vars(module), names, seen)
 
 
 def codes(function: Any) -> list[CodeType]:
