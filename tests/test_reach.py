@@ -665,3 +665,19 @@ def test_kernels_in_modules_and_tuples_are_compiled_anew_in_copies(tmp_path, mon
     assert jit.copy_of(step)(1.0) == 2.0
     held.X = 3.0
     assert jit.copy_of(step)(1.0) == 6.0 and reach.key(jit.copy_of(step)).portable
+
+
+def test_what_a_cached_function_made_of_something_else_is_not_stored():
+    constant = [1]
+    kept = functools.lru_cache(lambda: constant[0])
+
+    def result():
+        return kept()
+
+    first = reach.key(result)
+    assert first.portable and result() == 1 and reach.key(result) == first
+    constant[0] = 2
+    assert result() == 1 and not reach.key(result).portable
+    kept.cache_clear()
+    constant.append(3)
+    assert reach.key(result).portable and result() == 2 and reach.key(result).portable

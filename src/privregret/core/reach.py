@@ -14,7 +14,7 @@ assignment changes the keys of what reads it, and no others. What is read is
 Code is numbered in the order in which it is reached, so that functions may call each other, and
 that equal code has equal keys in every process. What cannot be read, such as an extension module of
 one's own, has a key for this process alone, and so has all that reaches it. The same holds for a
-kernel that was compiled when it read something else, which its code goes on to use.
+kernel that was compiled, and a cached function that was called, when it read something else.
 
 As long as all that was read is still there, it is not read again (`content.Watch`).
 
@@ -45,6 +45,7 @@ NOT_OF_CLASS |= {"__annotate_func__"}
 # modules that store and show what is computed, and decide none of it
 NEUTRAL = "compiler", "content", "files", "jit", "progress", "reach", "store"
 NEUTRAL = {*map("privregret.core.{}".format, NEUTRAL)}
+CACHED = type(cache(len))
 LATEST = 500  # walks, and contents of code, that are remembered
 _lock, _walks = RLock(), dict[tuple, "_Walk"]()
 
@@ -81,6 +82,16 @@ def outdated(kernel: Any) -> bool:
     with _lock:
         written, code = _content((kernel,))
         return compiled_from(kernel) != {_walk(code).digest(written)}
+
+
+def _filled_before(function):
+    """Return whether a cached function may hold what it made when it read something else."""
+    with _lock:
+        now = _walk([function.__wrapped__]).hash
+    before = vars(function).setdefault("filled_from", now)
+    if not function.cache_info().currsize:
+        vars(function)["filled_from"] = now
+    return bool(function.cache_info().currsize) and before != now
 
 
 def _content(values):
@@ -130,7 +141,8 @@ class _Walk:
     def portable(self) -> bool:
         """Whether all could be read, and compiled code is that of what its kernels read."""
         kernels = (thing for thing in self.code if isinstance(thing, Dispatcher))
-        return self.complete and not any(map(outdated, kernels))
+        keeping = (thing for thing in self.code if isinstance(thing, CACHED))
+        return self.complete and not any([*map(outdated, kernels), *map(_filled_before, keeping)])
 
     def _read(self, thing):
         """Return the content of code, and the code to which it leads."""
