@@ -26,8 +26,10 @@ import dis
 import sys
 from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache, partial
+from importlib import import_module
 from importlib.util import resolve_name
 from itertools import chain
+from operator import attrgetter
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -73,6 +75,34 @@ def keys(groups: Iterable[tuple]) -> list[Key]:
             walk = walks[starts] = walks.get(starts) or _walk(code)
             result.append(Key(walk.digest(written), walk.portable))
     return result
+
+
+def read_in_modules(*code: Any) -> list[tuple[str, str]]:
+    """Return (module, name) of what some code reads in the program's modules, not in its script or
+    notebook, and has the same key in every process."""
+    with _lock:
+        walk = _walk(_content(code)[1])
+        found = {
+            (space.get("__name__"), n) for space, names in walk.watch.names.values() for n in names
+        }
+        found |= {
+            (getattr(c, "__module__", None), getattr(c, "__qualname__", "")) for c in walk.code
+        }
+        own = {(m, n) for m, n in found if m in sys.modules and m != "__main__" and not library(m)}
+        own = {(m, n) for m, n in own if not m.startswith(f"{files.PACKAGE.name}.")}
+        return sorted((m, n) for m, n in own if key(*read_there([(m, n)])).portable)
+
+
+def read_there(names: Iterable[tuple[str, str]]) -> list:
+    """Return what names lead to in modules; None for what is not there, and for modules."""
+    values = []
+    for module, name in names:
+        try:
+            value = attrgetter(name)(import_module(module))
+        except (ImportError, AttributeError):
+            value = None
+        values.append(None if isinstance(value, ModuleType) else value)
+    return values
 
 
 def outdated(kernel: Any) -> bool:
