@@ -181,6 +181,12 @@ def test_own_code_runs_and_workers_with_other_code_refuse(dask, tmp_path):
         assert dask.run(*program, **scheduler)[0] == 0
     for program in (["-c", PLAY], ["script.py"]):
         assert dask.run(*program, **scheduler)[:2] == (0, alone)
+    # but not the modules that it imports
+    asks = OWN.replace("from helper import SHIFT", "import helper").replace(
+        "SHIFT)", "helper.SHIFT)"
+    )
+    asks += PLAY.replace(LOAD, "")
+    assert dask.run("-c", asks, **scheduler)[:2] == (0, alone)
     names = "own", "helper", "kernels"
     own, helper, kernels = (dask.folder / "modules" / f"{name}.py" for name in names)
     edited = "from privregret.core import checks; checks.MAX_ROUNDS = 10**9\n"
@@ -189,6 +195,7 @@ def test_own_code_runs_and_workers_with_other_code_refuse(dask, tmp_path):
     for file, content, program, shown in (
         (own, OWN.replace('"1"', '"2"'), PLAY, "Own"),
         (helper, "SHIFT = 4.0\n", PLAY, "Own"),
+        (helper, "SHIFT = 4.0\n", asks, "Own"),
         (own, OWN, edited + PLAY, "ClusterError"),
         (own, OWN, libraries + PLAY, "numpy 9"),
         (kernels, KERNELS.replace("arm(t)\n\n", "0 * t\n\n"), compiled, "Compiled"),

@@ -2,6 +2,7 @@
 of date."""
 
 import contextlib
+import functools
 import importlib
 import json
 import os
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import MappingProxyType, ModuleType
@@ -596,3 +598,86 @@ def test_code_that_a_function_imports_counts(tmp_path, monkeypatch):
         outer = importlib.import_module("folder.outer")
         found.append((reach.key(outer.f), reach.key(outer.g)))
     assert found[0][0] != found[1][0] and found[0][1] != found[1][1]
+
+
+def test_what_is_found_in_unusual_places_counts(tmp_path, monkeypatch):
+    """A module named as what it holds, or as one of Python's; names that a module makes; the
+    wrapper of a library's function; attributes that are no fields; bases; types of variables."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "factor.py").write_text("X = 1\ndef factor(x):\n    return x * X\n")
+    (tmp_path / "antigravity.py").write_text("X = 1\n")
+    (tmp_path / "made.py").write_text(
+        "T = {'made_x': 1}\ndef __getattr__(name):\n    if name in T:\n        return T[name]\n"
+        "    raise AttributeError(name)\n"
+    )
+    monkeypatch.delitem(sys.modules, "antigravity", raising=False)
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    content.library.cache_clear()
+    names = ("factor", "antigravity", "made")
+    factor, antigravity, made = modules = [*map(importlib.import_module, names)]
+    constant = [1]
+
+    @functools.wraps(np.mean)
+    def mean(x):
+        return np.mean(x) * constant[0]
+
+    space = dict(zip(names, modules, strict=True)) | {"mean": mean}
+    sources = "factor.factor(1)", "antigravity.X", "made.made_x", "mean([1])"
+    functions = [eval(f"lambda: {source}", space) for source in sources]
+    before = [reach.key(function) for function in functions]
+    factor.X = antigravity.X = made.T["made_x"] = constant[0] = 2
+    after = [reach.key(function) for function in functions]
+    assert all(one.digest != two.digest for one, two in zip(before, after, strict=True))
+    assert all(one.portable for one in (*before, *after))
+    for name in names:
+        del sys.modules[name]
+    content.library.cache_clear()
+
+    class More(Pair):
+        def __init__(self, more):
+            super().__init__(1)
+            self.more = more
+
+    assert reach.key(More(1)) == reach.key(More(1)) != reach.key(More(2))
+    with_locals = numba.njit(locals={"x": numba.float32})(scaled.py_func)
+    assert reach.key(with_locals) != reach.key(numba.njit(scaled.py_func))
+    one, two = (type(name, (), {"value": name}) for name in ("One", "Two"))
+    derived = type("Derived", (type("Base", (one,), {}),), {})
+    was = reach.key(derived)
+    derived.__bases__ = (type("Base", (two,), {}),)
+    assert reach.key(derived) != was
+
+
+@dataclass
+class Pair:
+    first: int
+
+
+def test_kernels_in_modules_and_tuples_are_compiled_anew_in_copies(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "held.py").write_text(
+        "import numba\nX = 1.0\n@numba.njit\ndef k(x):\n    return x * X\n"
+    )
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    held = importlib.import_module("held")
+    monkeypatch.delitem(sys.modules, "held")
+    step = numba.njit(eval("lambda x: held.k(x) + pair[0](x)", {"held": held, "pair": (held.k,)}))
+    assert jit.copy_of(step)(1.0) == 2.0
+    held.X = 3.0
+    assert jit.copy_of(step)(1.0) == 6.0 and reach.key(jit.copy_of(step)).portable
+
+
+def test_what_a_cached_function_made_of_something_else_is_not_stored():
+    constant = [1]
+    kept = functools.lru_cache(lambda: constant[0])
+
+    def result():
+        return kept()
+
+    first = reach.key(result)
+    assert first.portable and result() == 1 and reach.key(result) == first
+    constant[0] = 2
+    assert result() == 1 and not reach.key(result).portable
+    kept.cache_clear()
+    constant.append(3)
+    assert reach.key(result).portable and result() == 2 and reach.key(result).portable

@@ -188,6 +188,13 @@ def test_the_same_numbers_with_any_backend_of_joblib(backend):
         assert_frame_equal(curves(ALGORITHMS[2:], runs=5, workers=2), expected, check_exact=True)
 
 
+def test_processes_that_lack_an_assignment_compute_nothing(monkeypatch):
+    monkeypatch.setattr(UCB1, "version", "assigned", raising=False)
+    with joblib.parallel_config(backend="loky"):
+        with pytest.raises(simulate.ClusterError, match=r"other code for .*UCB1: use threads"):
+            simulate.regret_curves(UCB1(), HU2021_2, 10, 8, seed=1, points=1, workers=2)
+
+
 def test_hardest_measures_where_it_did_not_choose(monkeypatch):
     gaps = [instances.gap_adversary(3, gap) for gap in (0.0, 0.5, 0.01)]
     algorithm = tuning.batched_htinf(1.0)

@@ -263,6 +263,35 @@ def test_a_generator_counts_with_its_state_and_moves_on(computed, tmp_path):
 
 
 @dataclass(frozen=True)
+class Scaled(instances.BernoulliBandit):
+    scale: float = 1.0
+
+    def regret(self, played, rounds):
+        return super().regret(played, rounds) * self.scale
+
+
+def test_all_of_a_problem_counts_but_its_name(computed, tmp_path):
+    def largest(name, scale):
+        problem = Scaled(name, [0.9, 0.5], scale=scale)
+        return simulate.regret_curves(DPSE(1.0), problem, 100, 2, seed=1).regret.max()
+
+    assert largest("one", 2.0) == 2 * largest("one", 1.0) == 2 * largest("two", 1.0)
+    assert len(entries(tmp_path)) == 2
+
+
+@store.cached
+def spawned(rng):
+    return [child.random() for child in rng.spawn(2)]
+
+
+def test_a_generator_counts_with_how_often_it_has_spawned(computed, tmp_path):
+    first, second = (np.random.default_rng(1) for _ in range(2))
+    made = [spawned(first) for _ in range(2)]
+    assert made[0] != made[1] and [spawned(second) for _ in range(2)] == made
+    assert len(entries(tmp_path)) == 2 and spawned(second) == spawned(first)
+
+
+@dataclass(frozen=True)
 class Killed(DPSE):
     id = label = "killed"
     killed: ClassVar[bool] = False

@@ -48,6 +48,7 @@ def read(path: str | Path) -> pd.DataFrame:
             cells = pd.read_csv(file, dtype=str, na_filter=False, **layout)
     except (OSError, ValueError) as error:
         why = " ".join(str(getattr(error, "strerror", None) or error).split())
+        why = why.removeprefix("Error tokenizing data. C error: ")
         raise ValueError(f"{shown} must be a file in UTF-8, with commas: {why}") from None
     names, rows = cells.iloc[0].str.strip(), cells[1:][(cells[1:] != "").any(axis=1)]
     _check_names(shown, [*names])

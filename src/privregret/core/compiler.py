@@ -30,6 +30,11 @@ def switches() -> tuple[str, ...]:
     return tuple(repr(getattr(config, name, None)) for name in SWITCHES)
 
 
+def all_options(kernel: Any) -> dict[str, Any]:
+    """Return the options of a kernel, with the types of local variables if it was given any."""
+    return kernel.targetoptions | ({"locals": kernel.locals} if kernel.locals else {})
+
+
 def fixed_signatures(kernel: Any) -> str:
     """Return the signatures of a kernel that takes no others, or an empty text."""
     return "" if kernel._can_compile else str(kernel.signatures)

@@ -39,6 +39,7 @@ WRAPPERS = {property: "fget fset fdel", classmethod: "__func__", staticmethod: "
 WRAPPERS |= {cached_property: "func", type(cache(len)): "__wrapped__"}
 WRAPPERS |= {Field: "name default default_factory init repr hash compare kw_only metadata"}
 OF_FUNCTION = attrgetter("__code__", "__defaults__", "__kwdefaults__")
+STANDARD = PurePath(os.__file__).parent, PurePath(sys.base_prefix, "DLLs")
 CODE = FunctionType, type, Dispatcher, ModuleType, *WRAPPERS
 
 
@@ -137,7 +138,9 @@ class _Writer(pickle.Pickler):
             return "path", os.path.relpath(thing, PACKAGE)
         if is_dataclass(thing):  # what an object caches does not count
             self.can_change(thing)
-            return "fields", kind, tuple(getattr(thing, field.name) for field in fields(thing))
+            names = {*getattr(thing, "__dict__", ()), *(field.name for field in fields(thing))}
+            kept = {name for name in names if isinstance(getattr(kind, name, 0), cached_property)}
+            return "fields", kind, tuple((n, getattr(thing, n)) for n in sorted(names - kept))
         return None
 
     def reducer_override(self, thing):
@@ -168,6 +171,11 @@ def of_library(thing: Any) -> str | None:
     name = "" if module else getattr(thing, "__qualname__", "<locals>")
     module = module or getattr(thing, "__module__", None)
     home = library(module) if "<locals>" not in name else None
+    # `functools.wraps` gives a function of the program the name of what it calls
+    if isinstance(thing, FunctionType):
+        home = home and library(thing.__globals__.get("__name__")) and home
+    elif home and (inner := getattr(thing, "py_func", getattr(thing, "__wrapped__", None))):
+        home = of_library(inner) and home
     return home and f"{home} {module}.{name}"
 
 
@@ -175,8 +183,10 @@ def of_library(thing: Any) -> str | None:
 def library(module: Any) -> str | None:
     """Return the library of a module and its version, or None for a program's own module."""
     package = sys.modules.get(top := str(module).partition(".")[0])
-    if top in sys.stdlib_module_names or top == "builtins":
-        return top
     version, file = (getattr(package, name, None) for name in ("__version__", "__file__"))
+    # a program may have a module of the same name
+    standard = not file or any(map(PurePath(file).is_relative_to, STANDARD))
+    if top in sys.stdlib_module_names and standard:
+        return top
     installed = {"site-packages", "dist-packages"}.intersection(PurePath(file or "").parts)
     return f"{top} {version}" if version and installed and top != PACKAGE.name else None

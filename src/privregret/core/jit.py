@@ -5,14 +5,14 @@ numba's own cache does not notice an edit in a callee, nor damage, and runs the 
 
 from collections.abc import Callable
 from threading import RLock
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 import numba
 from numba.extending import is_jitted
 
 from privregret.core import compiler, reach, store
-from privregret.core.content import inside
+from privregret.core.content import inside, of_library
 
 FOLDER = store.FOLDER
 # copies of kernels, and loops, by the digests of what they are copies of
@@ -89,14 +89,32 @@ def copy_of(kernel: Any) -> Any:
             own.__module__, own.__qualname__ = function.__module__, name
             vars(own).update(vars(function))
             # before those in it, which may call it
-            copy = remember(digest, compiled(own, kernel.targetoptions), digest)
-            for name in {name for code in reach.codes(function) for name in code.co_names}:
-                if is_jitted(names.get(name)):
-                    names[name] = copy_of(names[name])
+            copy = remember(digest, compiled(own, compiler.all_options(kernel)), digest)
+            read = {name for code in reach.codes(function) for name in code.co_names}
+            modules: dict[ModuleType, ModuleType] = {}
+            for name in read & names.keys():
+                names[name] = _current(names[name], read, modules)
             for cell in cells:
-                if is_jitted(cell.cell_contents):
-                    cell.cell_contents = copy_of(cell.cell_contents)
+                if (held := inside(cell)) is not None:
+                    cell.cell_contents = _current(held, read, modules)
         return copy
+
+
+def _current(value, names, modules):
+    """Return what a kernel reads with copies of the kernels in it, also of those that the names
+    find in the program's modules; `modules` has the copies of modules."""
+    if is_jitted(value):
+        return copy_of(value)
+    if type(value) is tuple:
+        return tuple(_current(one, names, modules) for one in value)
+    if not isinstance(value, ModuleType) or of_library(value):
+        return value
+    if value not in modules:
+        copy = modules[value] = ModuleType(value.__name__)
+        vars(copy).update(vars(value))
+        for name in names & vars(value).keys():
+            setattr(copy, name, _current(getattr(value, name), names, modules))
+    return modules[value]
 
 
 def recall(digest: str) -> Any:

@@ -14,7 +14,7 @@ assignment changes the keys of what reads it, and no others. What is read is
 Code is numbered in the order in which it is reached, so that functions may call each other, and
 that equal code has equal keys in every process. What cannot be read, such as an extension module of
 one's own, has a key for this process alone, and so has all that reaches it. The same holds for a
-kernel that was compiled when it read something else, which its code goes on to use.
+kernel that was compiled, and a cached function that was called, when it read something else.
 
 As long as all that was read is still there, it is not read again (`content.Watch`).
 
@@ -25,9 +25,11 @@ reads them states a `version` in its class or on its function.
 import dis
 import sys
 from collections.abc import Iterable
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
+from importlib import import_module
 from importlib.util import resolve_name
 from itertools import chain
+from operator import attrgetter
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -35,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privregret.core import files
-from privregret.core.compiler import Dispatcher, compiled_from, fixed_signatures
+from privregret.core.compiler import Dispatcher, all_options, compiled_from, fixed_signatures
 from privregret.core.content import CODE, WRAPPERS, Watch, content, library, of_library
 
 # of a class: what is read elsewhere, does not count, or is added by Python
@@ -45,6 +47,7 @@ NOT_OF_CLASS |= {"__annotate_func__"}
 # modules that store and show what is computed, and decide none of it
 NEUTRAL = "compiler", "content", "files", "jit", "progress", "reach", "store"
 NEUTRAL = {*map("privregret.core.{}".format, NEUTRAL)}
+CACHED = type(cache(len))
 LATEST = 500  # walks, and contents of code, that are remembered
 _lock, _walks = RLock(), dict[tuple, "_Walk"]()
 
@@ -74,6 +77,34 @@ def keys(groups: Iterable[tuple]) -> list[Key]:
     return result
 
 
+def read_in_modules(*code: Any) -> list[tuple[str, str]]:
+    """Return (module, name) of what some code reads in the program's modules, not in its script or
+    notebook, and has the same key in every process."""
+    with _lock:
+        walk = _walk(_content(code)[1])
+        found = {
+            (space.get("__name__"), n) for space, names in walk.watch.names.values() for n in names
+        }
+        found |= {
+            (getattr(c, "__module__", None), getattr(c, "__qualname__", "")) for c in walk.code
+        }
+        own = {(m, n) for m, n in found if m in sys.modules and m != "__main__" and not library(m)}
+        own = {(m, n) for m, n in own if not m.startswith(f"{files.PACKAGE.name}.")}
+        return sorted((m, n) for m, n in own if key(*read_there([(m, n)])).portable)
+
+
+def read_there(names: Iterable[tuple[str, str]]) -> list:
+    """Return what names lead to in modules; None for what is not there, and for modules."""
+    values = []
+    for module, name in names:
+        try:
+            value = attrgetter(name)(import_module(module))
+        except (ImportError, AttributeError):
+            value = None
+        values.append(None if isinstance(value, ModuleType) else value)
+    return values
+
+
 def outdated(kernel: Any) -> bool:
     """Return whether a kernel was compiled from other code or constants than it reads now."""
     if not compiled_from(kernel):
@@ -81,6 +112,16 @@ def outdated(kernel: Any) -> bool:
     with _lock:
         written, code = _content((kernel,))
         return compiled_from(kernel) != {_walk(code).digest(written)}
+
+
+def _filled_before(function):
+    """Return whether a cached function may hold what it made when it read something else."""
+    with _lock:
+        now = _walk([function.__wrapped__]).hash
+    before = vars(function).setdefault("filled_from", now)
+    if not function.cache_info().currsize:
+        vars(function)["filled_from"] = now
+    return bool(function.cache_info().currsize) and before != now
 
 
 def _content(values):
@@ -130,7 +171,8 @@ class _Walk:
     def portable(self) -> bool:
         """Whether all could be read, and compiled code is that of what its kernels read."""
         kernels = (thing for thing in self.code if isinstance(thing, Dispatcher))
-        return self.complete and not any(map(outdated, kernels))
+        keeping = (thing for thing in self.code if isinstance(thing, CACHED))
+        return self.complete and not any([*map(outdated, kernels), *map(_filled_before, keeping)])
 
     def _read(self, thing):
         """Return the content of code, and the code to which it leads."""
@@ -144,10 +186,11 @@ class _Walk:
         """Return what is read of a function, a class or other code."""
         if isinstance(thing, Dispatcher):
             self.watch.items(compiled_from(thing))
-            options = tuple(sorted(thing.targetoptions.items()))
+            options = tuple(sorted(all_options(thing).items()))
             return "kernel", thing.py_func, options, fixed_signatures(thing)
         if isinstance(thing, type):
             self.watch.items(vars(thing))
+            self.watch.containers.append(partial(getattr, thing, "__mro__"))
             names = sorted(vars(thing).keys() - NOT_OF_CLASS)
             attributes = ((name, vars(thing)[name]) for name in names)
             return "class", type(thing), thing.__qualname__, thing.__mro__[1:], *attributes
@@ -164,28 +207,31 @@ class _Walk:
         if space.get("__name__") in NEUTRAL:
             return "neutral", getattr(function, "__wrapped__", None)
         held = self.watch.function(function)
-        found = [*self._lookup(space, names)]
+        found = [*self._lookup(space, names, seen := set())]
         for module in _imports(function, names):
-            found += self._attributes(module, names)
+            found += self._attributes(module, names, seen)
         return "function", held, *found
 
-    def _lookup(self, space, names):
-        """Yield what names lead to in a namespace, and through the program's modules; None for
-        those that it does not have: attributes, builtins, and what may be defined later."""
+    def _lookup(self, space, names, seen):
+        """Yield what names lead to in a namespace, and through the program's modules, but for those
+        that were seen; None for what it does not have: attributes, builtins, and what may be
+        defined later."""
         for name in sorted(names):
             if isinstance(value := self.watch.name(space, name), ModuleType):
-                yield from self._attributes(value, names - {name})
+                yield from self._attributes(value, names, seen)
             else:
                 yield name, value
 
-    def _attributes(self, module, names):
+    def _attributes(self, module, names, seen):
         """Yield what names lead to in a module of the program, or a library as a whole."""
         if of_library(module):
             yield module.__name__, module
-        elif module.__name__ not in NEUTRAL:
-            for name in names:
-                hasattr(module, name)  # loads what is loaded on demand
-            yield from self._lookup(vars(module), names)
+        elif module.__name__ not in NEUTRAL and module not in seen:
+            seen.add(module)
+            # this loads what is loaded on demand
+            made = [hasattr(module, name) and name not in vars(module) for name in names]
+            names = names | {"__getattr__"} if any(made) else names
+            yield from self._lookup(vars(module), names, seen)
 
 
 def codes(function: Any) -> list[CodeType]:

@@ -134,17 +134,30 @@ def cached(function: F) -> F:
         generators = {n: v for n, v in arguments.items() if isinstance(v, np.random.Generator)}
 
         def states():
-            return {name: rng.bit_generator.state for name, rng in generators.items()}
+            return {name: _state(rng) for name, rng in generators.items()}
 
         def compute():
             return function(*args, **kwargs), states()
 
         result, after = get_or_compute(compute, stored, arguments | states())
         for name, state in after.items():
-            generators[name].bit_generator.state = state
+            _restore(generators[name], *state)
         return result
 
     return stored
+
+
+def _state(rng):
+    """Return the state of a generator, and its seed, which knows how often it has spawned."""
+    bits = rng.bit_generator
+    return bits.state, getattr(bits.seed_seq, "state", None)
+
+
+def _restore(rng, state, seed):
+    rng.bit_generator.state = state
+    if seed:
+        sequence = rng.bit_generator.seed_seq
+        sequence.spawn(seed["n_children_spawned"] - sequence.n_children_spawned)
 
 
 @contextmanager

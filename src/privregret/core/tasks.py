@@ -35,7 +35,7 @@ def played(
     summarize(summary, count, regrets) returns the summary of the first `count` runs and of the
     next ones, whose regrets are given; the first summary is None. It changes no argument.
     """
-    keys = [(summarize, a, type(p), p.distribution, rounds, seed) for a, p, rounds in grid]
+    keys = [(summarize, a, _unnamed(p), p.distribution, rounds, seed) for a, p, rounds in grid]
     paths = store.paths_of(_blocks, keys)
     results = [_Result(path, runs, summarize) for path in paths]
     pending, due = [], time.monotonic() + OFTEN
@@ -59,6 +59,13 @@ def played(
     finally:
         write()
     return [result.value() for result in results]
+
+
+def _unnamed(problem):
+    """Return a problem without its name, which decides no number."""
+    unnamed = object.__new__(type(problem))
+    vars(unnamed).update(vars(problem) | {"name": None})
+    return unnamed
 
 
 class _Result:

@@ -32,12 +32,17 @@ def map_tasks(function: Callable, tasks: Iterable[tuple], workers: int) -> Itera
         # multiprocessing returns nothing before the end, and threads do the same
         in_order = get_active_backend()[0].supports_return_generator
         how = {"prefer": "threads"} if in_order else {"backend": "threading"}
+        shares = getattr(get_active_backend("threads")[0], "supports_sharedmem", not in_order)
         parallel = joblib.Parallel(workers, return_as="generator", batch_size=1, **how)
-        send, call = joblib.delayed(_on_worker), joblib.delayed(function)
+        call, checked, send = map(joblib.delayed, (function, _checked, _on_worker))
+
+        def work(task):
+            if client:
+                return send(*_parcel(function, task))
+            return call(*task) if shares else checked(function, task, *_shared(function, task))
+
         try:
-            yield from parallel(
-                send(*_parcel(function, task)) if client else call(*task) for task in tasks
-            )
+            yield from parallel(map(work, tasks))
         except (StepError, WrongArm) as error:
             raise error.with_traceback(None) from None
         except Exception as error:
@@ -149,25 +154,33 @@ def _parcel(function, task):
     return dumps((function, task)), *_shared(function, task)
 
 
-def _on_worker(parcel, libraries, code):
+def _on_worker(parcel, *shared):
     """Do a task on a worker that shares libraries and code with the program."""
     try:
         function, task = pickle.loads(parcel)
     except (ImportError, AttributeError) as missing:
         why = f"a Dask worker lacks code of yours, {missing}: put it on the PYTHONPATH of workers"
         raise ClusterError(why) from None
-    libraries_here, code_here = _shared(function, task)
+    return _checked(function, task, *shared, who="a Dask worker")
+
+
+def _checked(function, task, libraries, code, names, who="a process of joblib"):
+    """Do a task where libraries and code are those of the program."""
+    libraries_here, code_here, _ = _shared(function, task, names)
     if libraries_here != libraries:
-        raise ClusterError(f"a Dask worker has other libraries: {libraries_here}, not {libraries}")
+        raise ClusterError(f"{who} has other libraries: {libraries_here}, not {libraries}")
     if code_here != code:
-        names = ", ".join(sorted({type(thing).__name__ for thing in task[:2]}))
-        raise ClusterError(f"a Dask worker has other code for {names}: restart the workers")
+        kinds = ", ".join(sorted({type(thing).__name__ for thing in task[:2]}))
+        hint = "restart the workers" if "Dask" in who else "use threads after an assignment"
+        raise ClusterError(f"{who} has other code for {kinds}: {hint}")
     return function(*task)
 
 
-def _shared(function, task):
-    """Return the libraries and a hash of the code of a task, except for what a script or notebook
-    defines, which is sent with it."""
+def _shared(function, task, names=None):
+    """Return the libraries, a hash of the code of a task, and the names that it reads in modules.
+    What a script or notebook defines is sent with the task, but not what it imports."""
     kinds = dict.fromkeys(kind for argument in task for kind in type(argument).__mro__)
-    imported = (kind for kind in kinds if kind.__module__ != "__main__")
-    return store.libraries(), reach.key(function, *imported).digest
+    sent = [kind for kind in kinds if kind.__module__ == "__main__"]
+    names = reach.read_in_modules(*sent) if names is None else names
+    imported = *(kind for kind in kinds if kind not in sent), *reach.read_there(names)
+    return store.libraries(), reach.key(function, *imported).digest, names
