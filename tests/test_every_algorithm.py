@@ -258,7 +258,10 @@ def test_the_shortest_horizon(case):
     ran = algorithm.run(problem, [horizon], 1, 1)
     assert played.shape == ran.shape and ran.sum() <= horizon
     if horizon > 1 and getattr(algorithm, "n0", 1) == 1:
-        assert (played == 1).all() and (ran == 1).all()
+        once = (played == 1).all() and (ran == 1).all()
+        assert once, (
+            "a bandit tries each of K arms once in its first K rounds, or has another n0 than 1"
+        )
     sizes = problem.memory_sizes
     learner = algorithm.start(sizes[0], 1, horizon, *sizes[1:])
     learner.choose(*(advice.dense(1)[0] for advice in tables(problem, None)[1:]))

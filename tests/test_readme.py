@@ -21,6 +21,7 @@ from privregret import __main__ as command
 from privregret.core.algorithm import Privacy
 from privregret.press import batch
 from privregret.press.papers import PAPERS
+from privregret.privacy import ledger
 
 FIGURES, SITE = ROOT / "figures", ROOT / "build/site"
 NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
@@ -136,6 +137,9 @@ def test_ones_own_algorithm_stands_next_to_others(tmp_path, monkeypatch):
     labels = {text.get_text() for text in names["figure"].axes[0].get_legend().get_texts()}
     assert labels == {"explore first", "Anytime-Lazy-UCB"}
     assert (tmp_path / "final-regret.pdf").exists()
+    table = names["HU2021_2"].table(30, 1)
+    run = ledger.traced(names["ExploreFirst"](0.5, pulls=3), table, 1)
+    assert ledger.costs(run).max() == pytest.approx(0.5)
 
 
 def test_the_finding_that_is_read_aloud_is_as_it_is_published():
