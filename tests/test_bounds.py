@@ -68,7 +68,10 @@ def test_bounds_are_their_formulas():
     known, found = pd.read_csv(ROOT / "tests/bounds.csv", index_col="bound").value, {}
     for name in known.index:
         bound = resolve_name(f"privregret.bounds.{name}")
-        value = bound(**{n: POINT[n] for n in signature(bound).parameters if n in POINT})
+        given = signature(bound).parameters.items()
+        unknown = [n for n, p in given if p.default is p.empty and n not in POINT]
+        assert not unknown, f"{name}: POINT has no value of {unknown}"
+        value = bound(**{n: POINT[n] for n, _ in given if n in POINT})
         value = np.ravel([*value.values()] if isinstance(value, dict) else value)
         found[name] = value[np.isfinite(value)].sum()
     assert len(found) > 40 and found == pytest.approx(known.to_dict(), rel=1e-8)
