@@ -30,7 +30,7 @@ ATOMS = {type(None), bool, int, float, complex, str, bytes, tuple, range}
 # these do not change; what is in a tuple is looked at by itself
 FIXED = tuple, type(...), BuiltinFunctionType, np.dtype, np.generic, np.ufunc, re.Pattern
 FIXED += (type(namedtuple("Pair", "x").x),)
-FIXED_MODULES = {"dataclasses", "types", "typing", "reprlib"}
+FIXED_MODULES = {"dataclasses", "inspect", "types", "typing", "reprlib"}
 BYTECODE = "code names varnames freevars cellvars consts flags exceptiontable"
 BYTECODE += " argcount posonlyargcount kwonlyargcount"
 BYTECODE = attrgetter(*map("co_{}".format, BYTECODE.split()))
